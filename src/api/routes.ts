@@ -8,6 +8,7 @@ import { auditRoutes } from './audit/routes.js'
 import { automationRoutes } from './webhooks/routes.js'
 import { costRoutes } from './prices/routes.js'
 import { deliveryRoutes } from './webhooks/deliveries/routes.js'
+import { deleteProjectRoute } from './projects/deletion.js'
 import { erasureRoutes } from './erasures/routes.js'
 import { evaluationRuleRoutes } from './evaluations/rules.js'
 import { evaluationRoutes } from './evaluations/routes.js'
@@ -96,6 +97,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...linkedContentRoutes(services, shared.runs),
   ...artifactContentRoutes(services),
   ...projectRoutes(services),
+  deleteProjectRoute(services),
   projectInfoRoute(services),
   ...storageRoutes(services),
   ...erasureRoutes(services),

@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runErasure } from '../application/erasures/job.js'
+import { causeOf, requestOfDeletion, runProjectErasure } from '../application/erasures/project-job.js'
 import { requestByPolicy } from '../application/erasures/policy.js'
 import { systemClock, systemIds } from '../adapters/system/system.js'
+import type { ProjectDeleted } from '../domain/access/events.js'
 import type { ErasureRequested } from '../domain/erasures/erasure.js'
 import { eventsAt } from '../kernel/events-at.js'
 import { followLog } from '../kernel/follow-log.js'
 import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import { callsProjection } from '../projections/calls/project.js'
-import { clearContent } from '../projections/erasures/clear-content.js'
+import { clearContent, clearProject } from '../projections/erasures/clear-content.js'
 import { feedbackProjection } from '../projections/feedback/project.js'
 import { rebuildsIn } from '../projections/rebuilds/queries.js'
 import { errorName } from '../projections/runtime/error-name.js'
@@ -52,15 +54,13 @@ export const startErasing = async (options: ErasingOptions): Promise<Erasing> =>
       await sleep(performance.now() - begin, undefined, { ref: false })
     }
   }
-  const clearReadModels: Parameters<typeof runErasure>[0]['clearReadModels'] = async (
-    projectId,
-    ids,
-    positions,
-  ) => {
+  const clearReadModels: Parameters<typeof runErasure>[0]['clearReadModels'] = (projectId, ids, positions) =>
+    clearing(() => clearContent(clickHouse, projectId, ids, insertAgain(positions), signal))
+  const clearing = async (work: () => Promise<void>) => {
     const clear = async () => {
       // A rebuild that was interrupted has rows with content, and is continued first.
       if ((await rebuildsIn(clickHouse.writer, ['running', 'swapping'], 1)).length > 0) return
-      await clearContent(clickHouse, projectId, ids, insertAgain(positions), signal)
+      await work()
       cleared += 1
     }
     for (;;) {
@@ -81,18 +81,21 @@ export const startErasing = async (options: ErasingOptions): Promise<Erasing> =>
       while (!(await projector.waitFor(position, WAIT_MS))) signal.throwIfAborted()
     },
     clearReadModels,
+    clearProject: (projectId: string) => clearing(() => clearProject(clickHouse, projectId, signal)),
   }
   const onError = (error: unknown) => {
     if (!signal.aborted) log.error('erasure.failed', { error: errorName(error), reason: reasonOf(error) })
   }
   const follower = followLog({
     eventStore,
-    types: new Set(['ErasureRequested', 'RetentionChosen']),
+    types: new Set(['ErasureRequested', 'RetentionChosen', 'ProjectDeleted']),
     after: await beforeUnfinished(eventStore),
     onEvent: async (event) => {
       if (event.type === 'RetentionChosen') return requestByPolicy(ports)
-      const { project_id, id } = event.data as unknown as ErasureRequested
-      await runErasure(ports, { project_id, id }, event)
+      if (event.type === 'ProjectDeleted')
+        return requestOfDeletion(ports, event.data as unknown as ProjectDeleted, causeOf(event))
+      const { project_id, id, whole_project } = event.data as unknown as ErasureRequested
+      await (whole_project ? runProjectErasure : runErasure)(ports, { project_id, id }, event)
       log.info('erasure.finished', { project: project_id, id })
     },
     onError,
@@ -118,7 +121,7 @@ export const startErasing = async (options: ErasingOptions): Promise<Erasing> =>
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const ENDS = new Set(['ErasureRequested', 'ErasureFinished'])
+const ENDS = new Set(['ProjectDeleted', 'ErasureRequested', 'ErasureFinished'])
 
 /** The position before the oldest request that has not finished. */
 const beforeUnfinished = async (eventStore: EventStore): Promise<Position> => {
@@ -126,7 +129,7 @@ const beforeUnfinished = async (eventStore: EventStore): Promise<Position> => {
   let before = await eventStore.head()
   for await (const { type, data, position } of eventStore.readBackwards(ENDS)) {
     if (type === 'ErasureFinished') finished.add(data['id'])
-    else if (!finished.has(data['id'])) before = position - 1n
+    else if (!finished.has(data['erasure_id'] ?? data['id'])) before = position - 1n
   }
   return before
 }

@@ -209,6 +209,7 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'POST /file/content': fileIn,
   'POST /files/content': fileIn,
   'GET /api/projects/{entity}/{project}': () => ({}),
+  'DELETE /api/projects/{entity}/{project}': () => ({ query: '?dry_run=true' }),
   'POST /api/projects/{entity}/{project}/erasures': () => ({
     body: { selection: { filter: { call_ids: [CALL] } }, reason: 'a test', dry_run: true },
   }),

@@ -66,6 +66,7 @@ const NEEDS: Readonly<Record<string, readonly [who: readonly Principal[], ask: (
     ['team administrator', 'project administrator'],
     () => ({ body: { usage_reporting: 'own' } }),
   ],
+  'DELETE /api/projects/{entity}/{project}': [TEAM, () => ({ query: '?dry_run=true' })],
   'POST /api/projects/{entity}/{project}/erasures': [
     TEAM,
     () => ({ body: { selection: { filter: { call_ids: ['nothing'] } }, reason: 'a test', dry_run: true } }),

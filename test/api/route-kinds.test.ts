@@ -24,6 +24,7 @@ import {
   writeDirectory,
   writeProject,
 } from '../../src/api/server/route-kinds.js'
+import { entityOf } from '../../src/kernel/ids.js'
 import type { ClickHouseReader } from '../../src/kernel/ports/clickhouse.js'
 
 const POSITION = 'Tallytree-Position'
@@ -37,7 +38,11 @@ const noting = () => {
   const waiting = (step: string) => () => Promise.resolve((note(step), 7n))
   const parts = {
     access: {
-      canAccessTeam: (_: unknown, team: string) => (note(`access ${team}`), team !== 'foreign'),
+      canAccessTeam: () => false,
+      canAccessProject: (_: unknown, id: string) => (
+        note(`access ${entityOf(id)}`),
+        entityOf(id) !== 'foreign'
+      ),
       ensureTeam: async (_: unknown, team: string) => void note(`team ${team}`),
     } as unknown as Access,
     throttle: async () => void note('throttle'),

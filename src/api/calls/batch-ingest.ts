@@ -10,7 +10,7 @@ import type { Position } from '../../kernel/ports/event-store.js'
 import { Failure, invalidBody } from '../../application/failure.js'
 import type { ParsedJson } from '../../kernel/json/parse-in-steps.js'
 import { defaultEntity, type Principal } from '../../application/principal.js'
-import { noSuchProject } from '../../application/access/project-access.js'
+import { authorizeRead, projectRefusal } from '../../application/access/project-access.js'
 import { acknowledgeProjects } from '../server/write-steps.js'
 import type { RouteRequest } from '../server/route.js'
 import { projectOf, type CallWrite } from '../../application/calls/record.js'
@@ -103,25 +103,23 @@ export const authorizeElements = (
   principal: Principal,
   inPath?: string,
 ): AuthorizedBatch => {
-  const isPermitted = permission(access, principal)
+  let refusal: Failure | undefined
+  const isPermitted = (project: string) => {
+    const refused = projectRefusal(access, principal, project)
+    refusal ??= refused
+    return refused === undefined
+  }
   const checked = elements.map((element) => {
     const [write] = element.writes
     return write === undefined || isPermitted(projectOf(write)) ? element : reject(element, NOT_PERMITTED)
   })
   const writes = checked.flatMap((element) => element.writes)
-  if (writes.length === 0 && elements.some((element) => element.writes.length > 0)) throw noSuchProject()
+  if (writes.length === 0 && refusal !== undefined) throw refusal
   const unattributed = `${defaultEntity(principal)}/unattributed`
   const home = inPath ?? (writes[0] === undefined ? unattributed : projectOf(writes[0]))
-  if (!isPermitted(home)) throw noSuchProject()
+  authorizeRead(access, principal, home)
   return { elements: checked, project: [...new Set(writes.map(projectOf))], home }
 }
-
-type IsPermitted = (project: string) => boolean
-
-const permission =
-  ({ canAccessTeam }: Services['access'], principal: Principal): IsPermitted =>
-  (project) =>
-    canAccessTeam(principal, entityOf(project))
 
 type BatchRequest = AuthorizedBatch & Pick<RouteRequest<ParsedJson>, 'principal' | 'cause'>
 
@@ -147,7 +145,7 @@ export const recordBatch = async (
     rejected.push(problem)
     if (problem.type === CONFLICT) continue
     const named = namedProject(element.raw)
-    const isHere = projectId.is(named) && permission(services.access, principal)(named)
+    const isHere = projectId.is(named) && services.access.canAccessProject(principal, named)
     unrecorded.push({ project_id: isHere ? named : home, problem, raw: element.raw })
   }
   const stored = await storeRejected(services, unrecorded, { principal, cause })

@@ -1,11 +1,6 @@
 import { requireTeamAdministrator } from '../../application/access/rights.js'
 import { requireBoundedFilter } from '../../application/calls/filter.js'
-import {
-  ERASURE_STAGES,
-  erasureOf,
-  latestErasures,
-  previewErasure,
-} from '../../application/erasures/erasures.js'
+import { erasureOf, latestErasures, previewErasure } from '../../application/erasures/erasures.js'
 import { writeErasure } from '../../application/erasures/job.js'
 import { requireErasable } from '../../application/projects/erasable.js'
 import { erasureSelection, selectionAt } from '../../application/erasures/selection.js'
@@ -13,15 +8,16 @@ import { Failure, invalidField } from '../../application/failure.js'
 import type { Services } from '../../application/services.js'
 import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instant, instantOf } from '../../kernel/codec/instant.js'
-import { boolean, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, number } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToCharacters } from '../../kernel/codec/text.js'
 import { compileSelection } from '../../projections/calls/select.js'
-import { inPath } from '../server/authorization.js'
+import { inPath, teamOfProject } from '../server/authorization.js'
+import { erasure } from './codecs.js'
 import { repeatableId } from '../server/idempotency.js'
 import { presentConditionsIn } from '../server/read-conditions.js'
 import type { AnyRoute } from '../server/route.js'
-import { alsoReads, changeProject, idempotent, readProjectLog } from '../server/route-kinds.js'
+import { alsoReads, changeProject, idempotent, readLog } from '../server/route-kinds.js'
 
 const PATH = '/api/projects/:entity/:project/erasures'
 
@@ -31,27 +27,6 @@ const erasureRequest = closed('ErasureRequest', {
     /** Only answers what would be erased. */
     dry_run: withDefault(boolean, false),
   },
-})
-
-const erasure = open('Erasure', {
-  required: {
-    id: string,
-    state: oneOf(...ERASURE_STAGES),
-    requested_at: instant,
-    requested_by: string,
-    reason: string,
-    selected_calls: number,
-    /** Of the receipts so far. */
-    calls: number,
-    events: number,
-    bytes: number,
-    /** Damaged events, which were left as they are. */
-    unreadable: number,
-    blobs_deleted: number,
-    /** Ranges of the positions of changed events, such as `17-19,23`. */
-    positions: arrayOf(string),
-  },
-  optional: { finished_at: nullable(instant) },
 })
 
 const preview = open('ErasurePreview', {
@@ -103,7 +78,13 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
           type: 'RequestErasure',
           request: {
             ...{ project_id: project, id, requested_at: instantOf(services.clock.now()) },
-            ...{ requested_by: principal.userId, reason, with_descendants, erased: false },
+            ...{
+              requested_by: principal.userId,
+              reason,
+              with_descendants,
+              whole_project: false,
+              erased: false,
+            },
             filter,
             query,
             except,
@@ -118,26 +99,26 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
 const MANY = 100
 
 const listErasures = (services: ErasureServices): AnyRoute =>
-  readProjectLog(services, {
+  readLog(services, {
     method: 'get',
     path: PATH,
     summary:
       'Lists the latest erasures of content in a project, newest first, with their progress and receipts.',
     response: open('ErasureList', { required: { data: arrayOf(erasure) } }),
-    project: inPath,
+    authorization: teamOfProject(services.access, inPath),
     handle:
       ({ project }) =>
       async () => ({ body: { data: await latestErasures(services, project, MANY) } }),
   })
 
 const showErasure = (services: ErasureServices): AnyRoute =>
-  readProjectLog(services, {
+  readLog(services, {
     method: 'get',
     path: `${PATH}/:id`,
     summary: 'The progress and the receipt of an erasure.',
     errors: ['not-found'],
     response: erasure,
-    project: inPath,
+    authorization: teamOfProject(services.access, inPath),
     handle:
       ({ project, params }) =>
       async () => {

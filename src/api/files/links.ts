@@ -106,6 +106,7 @@ const isInForce = ({ until }: Link, now: Date): boolean => {
 
 /** Whether the caller who got the link may still use the project with the same key. */
 const mayStill = (directory: Directory, { user, key, project }: Link, now: Date): boolean => {
+  if (directory.deletedProjects.has(project)) return false
   if (key == null) return true
   const apiKey = directory.keys.get(key)
   if (apiKey === undefined || isOver(apiKey, instantOf(now))) return false

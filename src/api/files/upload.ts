@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { entityOf, projectId } from '../../kernel/ids.js'
+import { projectId } from '../../kernel/ids.js'
 import { BlobTooLarge, type BlobStore } from '../../kernel/ports/blobs.js'
 import { weaveDigest } from '../../domain/objects/weave-digest.js'
 import type { Authorization } from '../server/authorization.js'
@@ -62,7 +62,7 @@ const uploadToProject = ({
   authorize: async ({ headers, stream, principal, reauthenticate }) => {
     const mayStore = (fields: Upload['fields']) => {
       const named = fields.get('project_id')
-      return named === undefined || (projectId.is(named) && access.canAccessTeam(principal, entityOf(named)))
+      return named === undefined || (projectId.is(named) && access.canAccessProject(principal, named))
     }
     const upload = await readUpload(blobs, defaultEntity(principal), headers, stream, mayStore)
     const principalNow = reauthenticate()

@@ -42,7 +42,7 @@ const askingOf = (
   { access, gateway }: Pick<GatewayServices, 'access' | 'gateway'>,
   principal: Principal,
 ) => ({
-  canSee: (team: string) => access.canAccessTeam(principal, team),
+  canSee: (project: string) => access.canAccessProject(principal, project),
   offered: (name: string, team: string) => targetsOf(gateway.upstreams.all(), teamsOf(principal), name, team),
 })
 

@@ -47,10 +47,13 @@ export const teamProjectsRoute = (
     handle:
       ({ team, query: { q, limit }, reader }) =>
       async () => {
-        const [projects, automations] = await Promise.all([
-          teamProjects(reader, { team, contains: q, limit: limit + 1 }),
+        const { deletedProjects } = services.access.directory()
+        const deleted = [...deletedProjects.values()].filter((project) => project.team === team)
+        const [found, automations] = await Promise.all([
+          teamProjects(reader, { team, contains: q, limit: limit + 1 + deleted.length }),
           automationsOf(services, team),
         ])
+        const projects = found.filter(({ name }) => !deletedProjects.has(`${team}/${name}`))
         const scopes = automations.map(({ content: { scope } }) => scope)
         const data = projects
           .slice(0, limit)

@@ -2,7 +2,7 @@ import type { Services } from '../../application/services.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { entityOf, projectId } from '../../kernel/ids.js'
+import { projectId } from '../../kernel/ids.js'
 import { internalProjectId } from '../../domain/objects/weave-digest.js'
 import { anyKey } from '../server/authorization.js'
 import type { AnyRoute } from '../server/route.js'
@@ -25,7 +25,7 @@ export const projectInfoRoute = ({ access }: Pick<Services, 'access'>): AnyRoute
     handle: ({ body: { project_ids }, principal }) =>
       Promise.resolve({
         body: project_ids
-          .filter((id) => projectId.is(id) && access.canAccessTeam(principal, entityOf(id)))
+          .filter((id) => projectId.is(id) && access.canAccessProject(principal, id))
           .map((id) => ({ external_project_id: id, internal_project_id: internalProjectId(id) })),
       }),
   })

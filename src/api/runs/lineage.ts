@@ -7,7 +7,7 @@ import { versionName } from '../../domain/artifacts/version-name.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { entityOf, id } from '../../kernel/ids.js'
+import { id } from '../../kernel/ids.js'
 import { madeBy } from '../../projections/artifacts/queries.js'
 import { runsUsing, usedBy } from '../../projections/runs/queries.js'
 import { placeInPath, placeInProject } from '../artifacts/place.js'
@@ -31,7 +31,7 @@ const runsOfVersion = open('RunsOfVersion', { required: { runs: arrayOf(runOfVer
 
 /** What belongs to teams that the caller cannot access is left out. */
 const canSee = ({ access }: Pick<Services, 'access'>, principal: Principal, project: string): boolean =>
-  access.canAccessTeam(principal, entityOf(project))
+  access.canAccessProject(principal, project)
 
 /** Undefined for a version that was deleted. */
 const versionOf = async (

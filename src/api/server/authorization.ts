@@ -4,7 +4,8 @@ import { missingAdministratorRole } from '../../domain/access/rights.js'
 import { requireAdministrator, requireRole, throwIfRefused } from '../../application/access/rights.js'
 import type { FailureKind } from '../../application/failure.js'
 import type { Access } from '../../application/access/access.js'
-import { authorizeRead, projectInPath } from '../../application/access/project-access.js'
+import { authorizeRead, noSuchProject, projectInPath } from '../../application/access/project-access.js'
+import { entityOf } from '../../kernel/ids.js'
 import type { RouteRequest } from './route.js'
 import type { AnyRequest } from './run.js'
 
@@ -61,13 +62,26 @@ export const memberOfTeam = (access: HasDirectory): Authorization<{ readonly tea
 
 /** Requires access to the team of the project, or of each of several. */
 export const accessToProject = <Project extends string | readonly string[]>(
-  access: Pick<Access, 'canAccessTeam'>,
+  access: Pick<Access, 'canAccessTeam' | 'canAccessProject'>,
   find: (request: AnyRequest) => Project,
 ): Authorization<{ readonly project: Project }> => ({
   errors: ['not-found'],
   authorize: (request) => {
     const project = find(request)
     for (const one of projectsIn(project)) authorizeRead(access, request.principal, one)
+    return { project }
+  },
+})
+
+/** Requires access to the team of the project, which may have been deleted. */
+export const teamOfProject = (
+  access: Pick<Access, 'canAccessTeam'>,
+  find: (request: AnyRequest) => string,
+): Authorization<{ readonly project: string }> => ({
+  errors: ['not-found'],
+  authorize: (request) => {
+    const project = find(request)
+    if (!access.canAccessTeam(request.principal, entityOf(project))) throw noSuchProject()
     return { project }
   },
 })

@@ -3,7 +3,6 @@ import { invalid, type Failure } from '../../application/failure.js'
 import type { AsOf, PresentConditions, ReadConditions } from '../../application/reading/reading.js'
 import type { Services } from '../../application/services.js'
 import { parseInstant } from '../../kernel/codec/instant.js'
-import { entityOf } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { RouteRequest } from './route.js'
 import type { HasReader } from './run.js'
@@ -37,7 +36,7 @@ type Caller = Pick<RouteRequest, 'principal' | 'headers'>
 export const positionsAsOf =
   ({ access, reading }: ReadsProjects, { principal, headers }: Caller) =>
   async (projectId: string): Promise<Position | undefined> =>
-    access.canAccessTeam(principal, entityOf(projectId))
+    access.canAccessProject(principal, projectId)
       ? reading.waitForAsOf(projectId, readConditionsIn(headers))
       : undefined
 
@@ -49,7 +48,7 @@ export const presentReads = (
 ) => ({
   reader,
   positionOf: async (projectId: string): Promise<Position | undefined> =>
-    access.canAccessTeam(principal, entityOf(projectId))
+    access.canAccessProject(principal, projectId)
       ? reading.waitForNow(projectId, { ...presentConditionsIn(headers), ...(isFresh && { stale: false }) })
       : undefined,
 })

@@ -220,18 +220,37 @@ export const changeProject = <Body = undefined, Query = undefined, Answer = neve
   services: Pick<Services, 'access' | 'reading'>,
   { project, handle, ...spec }: RouteOfProject<Body, Query, Answer, string, PlannedWrite<NoInfer<Answer>>>,
 ): AnyRoute => {
-  const authorization = accessToProject(services.access, project)
-  return described(
+  return changeAuthorized(services, {
+    ...spec,
+    handle,
+    authorization: accessToProject(services.access, project),
+  })
+}
+
+/** As `changeProject`, where the authorisation itself finds the project. */
+export const changeAuthorized = <
+  Scope extends { readonly project: string },
+  Body = undefined,
+  Query = undefined,
+  Answer = never,
+>(
+  { reading }: Pick<Services, 'reading'>,
+  {
+    authorization,
+    handle,
+    ...spec
+  }: RouteOf<Body, Query, Answer, Scope, PlannedWrite<NoInfer<Answer>>> & Authorized<Scope>,
+): AnyRoute =>
+  described(
     spec,
     WRITE,
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: () => Promise.resolve(),
       acknowledge: ({ project }, { position, readableAt }) =>
-        services.reading.ackPosition(project, position ?? readableAt),
+        reading.ackPosition(project, position ?? readableAt),
     }),
   )
-}
 
 /** Writes outside of projects, such as to teams, members and webhooks. */
 export const writeDirectory = <Scope extends object, Body = undefined, Query = undefined, Answer = never>({

@@ -6,7 +6,6 @@ import type { TrainingJobCreated } from '../../domain/training/events.js'
 import { checkpointNamed } from '../../application/training/checkpoints.js'
 import { trainedModelId } from '../../domain/training/model-id.js'
 import { dataAddressIn } from '../../domain/training/sft-data.js'
-import { entityOf } from '../../kernel/ids.js'
 import type { Authorization } from '../server/authorization.js'
 
 interface Authorizing extends Pick<Services, 'access' | 'eventStore'> {
@@ -25,7 +24,7 @@ export const ofModel = ({
   authorize: async ({ params, principal }) => {
     const modelId = params['model_id']!
     const project = await models.read(modelId, ({ state }) => state.created!.project_id)
-    if (project === undefined || !access.canAccessTeam(principal, entityOf(project))) throw noSuchModel()
+    if (project === undefined || !access.canAccessProject(principal, project)) throw noSuchModel()
     return { project, modelId }
   },
 })
@@ -52,7 +51,7 @@ export const modelNamed = ({
       )
     const { project, collection, version } = address
     const modelId = trainedModelId(sha256, project, collection)
-    const found = access.canAccessTeam(principal, entityOf(project))
+    const found = access.canAccessProject(principal, project)
       ? await models.read(modelId, ({ state }) => ({
           step: checkpointNamed(state.checkpoints, version)?.step,
         }))
@@ -84,8 +83,7 @@ export const ofJob = (
   errors: ['not-found'],
   authorize: async ({ params, principal }) => {
     const job = await readJob(services, params['job_id']!)
-    if (job === undefined || !services.access.canAccessTeam(principal, entityOf(job.project_id)))
-      throw noSuchJob()
+    if (job === undefined || !services.access.canAccessProject(principal, job.project_id)) throw noSuchJob()
     return { project: job.project_id, job }
   },
 })

@@ -10,7 +10,6 @@ import { decode, type Codec } from '../../kernel/codec/codec.js'
 import { nullable } from '../../kernel/codec/containers.js'
 import { jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { entityOf } from '../../kernel/ids.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { isLargerThan } from '../../kernel/json/measure.js'
@@ -45,8 +44,7 @@ const modelInBody = ({
   errors: ['not-found'],
   authorize: async ({ body, principal }: RouteRequest<{ readonly model_id: string }>) => {
     const model = await models.read(body.model_id, ({ state }) => state.created!)
-    if (model === undefined || !access.canAccessTeam(principal, entityOf(model.project_id)))
-      throw noSuchModel()
+    if (model === undefined || !access.canAccessProject(principal, model.project_id)) throw noSuchModel()
     return { project: model.project_id, model }
   },
 })
@@ -154,7 +152,7 @@ const createSftJob = (services: TrainingServices): AnyRoute =>
         refuseOptions('experimental_config', givenBut([], experimental), SFT_OPTIONS)
       }
       return async (cause) => {
-        const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
+        const canSee = (project: string) => services.access.canAccessProject(principal, project)
         const data = await findTrainingData(
           services,
           { collections: services.training.collections, canSee, isBuiltIn },

@@ -22,6 +22,7 @@ const birthArtifact = ({
     if (team === undefined || project === undefined || artifact === undefined) throw noSuchFile()
     for (const entity of [params['entity']!, team])
       if (!access.canAccessTeam(principal, entity)) throw noSuchFile()
+    if (!access.canAccessProject(principal, `${team}/${project}`)) throw noSuchFile()
     return { project: `${team}/${project}`, artifact }
   },
 })

@@ -3,12 +3,11 @@ import { versionNamed, type CollectionState, type KnownVersion } from '../../dom
 import { createdOf, type StoredVersion } from '../../application/artifacts/stored-versions.js'
 import { findVersion, versionWithId } from '../../application/artifacts/find-version.js'
 import { readDraft } from '../../application/artifacts/uploads.js'
-import { entityOf as entityNameOf } from '../../kernel/ids.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { linksTo } from '../../projections/artifacts/queries.js'
 import { artifactFiles, manifestOf, type FilesAsked } from './artifact-files.js'
 import { typeOf } from './artifact-types.js'
-import { canSee, caughtUp, connectionOf, type Caller } from './caller.js'
+import { canSeeProject, caughtUp, connectionOf, type Caller } from './caller.js'
 import { idOf, partsOfId } from './ids.js'
 import { runsThatUsed } from './lineage.js'
 import { artifactId, placeIn } from './places.js'
@@ -47,7 +46,7 @@ export const findNamed = async (
 export const sourceOf = async (caller: Caller, found: PlacedVersion): Promise<PlacedVersion | undefined> => {
   const { source } = found.version.known
   if (source === null) return found
-  if (!canSee(caller, entityNameOf(source.project_id))) return undefined
+  if (!canSeeProject(caller, source.project_id)) return undefined
   const place = placeIn(source.project_id, source.collection)
   return place && findIn(caller, place, versionWithId(source.artifact_id))
 }
@@ -74,7 +73,7 @@ export const placeOfId = (caller: Caller, id: string): ArtifactPlace | undefined
   if (team === undefined || project === undefined || collection === undefined || artifact === undefined)
     return undefined
   const place = placeIn(`${team}/${project}`, collection)
-  return place !== undefined && canSee(caller, team) ? { place, artifact } : undefined
+  return place !== undefined && canSeeProject(caller, `${team}/${project}`) ? { place, artifact } : undefined
 }
 
 /** The version with an id; undefined for a draft. */

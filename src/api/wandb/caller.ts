@@ -150,6 +150,9 @@ export const caughtUp = async (
 export const canSee = ({ services, principal }: Caller, entity: string): boolean =>
   services.access.canAccessTeam(principal, entity)
 
+export const canSeeProject = ({ services, principal }: Caller, project: string): boolean =>
+  services.access.canAccessProject(principal, project)
+
 export interface PageOf {
   readonly first?: number | null
   readonly after?: string | null

@@ -3,19 +3,17 @@ import type { CollectionState, KnownVersion } from '../../domain/artifacts/state
 import { versionName } from '../../domain/artifacts/version-name.js'
 import { storedVersions, withAliases } from '../../application/artifacts/stored-versions.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import { entityOf as entityNameOf } from '../../kernel/ids.js'
 import { collectionsOf } from '../../projections/artifacts/queries.js'
 import { typeOf } from './artifact-types.js'
 import { artifactNamed, artifactOf, collectionId, membershipNamed, sourceOf } from './artifacts.js'
-import { canSee, caughtUp, connectionOf, type Caller, type PageOf } from './caller.js'
+import { canSeeProject, caughtUp, connectionOf, type Caller, type PageOf } from './caller.js'
 import { partsOfId } from './ids.js'
 import { placeIn } from './places.js'
 
 /** The collection of an id that the caller may see. */
 export const collectionOfId = (caller: Caller, id: string): CollectionPlace | undefined => {
   const [project, collection] = partsOfId('Collection', id) ?? []
-  if (project === undefined || collection === undefined || !canSee(caller, entityNameOf(project)))
-    return undefined
+  if (project === undefined || collection === undefined || !canSeeProject(caller, project)) return undefined
   return placeIn(project, collection)
 }
 

@@ -1,10 +1,9 @@
 import type { CollectionPlace } from '../../domain/artifacts/place.js'
 import { projectOfPlace } from '../../domain/artifacts/place.js'
 import type { RunPlace } from '../../application/runs/history.js'
-import { entityOf as entityNameOf } from '../../kernel/ids.js'
 import { madeBy } from '../../projections/artifacts/queries.js'
 import { runsUsing, usedBy } from '../../projections/runs/queries.js'
-import { canSee, caughtUp, connectionOf, type Caller, type PageOf } from './caller.js'
+import { canSeeProject, caughtUp, connectionOf, type Caller, type PageOf } from './caller.js'
 import { artifactId, placeIn } from './places.js'
 
 interface NamedArtifact {
@@ -64,7 +63,7 @@ export const artifactsUsedBy = async (caller: Caller, { project, run }: RunPlace
 /** The runs that used a version, of the teams of the caller. */
 export const runsThatUsed = async (caller: Caller, place: CollectionPlace, artifact: string) => {
   const runs = await runsUsing(await caughtUp(caller, projectOfPlace(place)))(artifact)
-  const visible = runs.filter(({ project_id }) => canSee(caller, entityNameOf(project_id)))
+  const visible = runs.filter(({ project_id }) => canSeeProject(caller, project_id))
   return connectionOf(
     caller,
     visible,

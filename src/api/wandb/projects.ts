@@ -10,6 +10,7 @@ import { artifactNamed, membershipNamed } from './artifacts.js'
 import { collectionNamed, collectionsIn } from './collections.js'
 import {
   canSee,
+  canSeeProject,
   connectionOf,
   caughtUp,
   defaultEntityOf,
@@ -27,7 +28,7 @@ export const projectNamed = (caller: Caller, names: ProjectNames) =>
   projectOf(caller, projectIdOf(caller.principal, names))
 
 export const projectOf = async (caller: Caller, project_id: string) => {
-  if (!canSee(caller, entityNameOf(project_id))) return null
+  if (!canSeeProject(caller, project_id)) return null
   return shown(caller, project_id, await projectNow(caller.services, project_id))
 }
 
@@ -79,7 +80,7 @@ export const projectsIn = async (
   // A write is acknowledged for its project, and these are all.
   const head = await services.reading.logPosition(NO_CONDITIONS)
   await services.reading.waitForNow(entity, NO_CONDITIONS, head)
-  const all = [...(await firstWrites(reader)(entity)).keys()]
+  const all = [...(await firstWrites(reader)(entity)).keys()].filter((one) => canSeeProject(caller, one))
   return connectionOf(caller, all, page, String, (project) => () => projectOf(caller, project))
 }
 
@@ -96,12 +97,7 @@ export const upsertModel = async (caller: Caller, input: UpsertModelInput) => {
   const project_id = projectIdOf(principal, input)
   const description = textOf('description', input.description)
   const repo = textOf('repo', input.repo)
-  if (
-    input.id != null &&
-    input.id !== '' &&
-    input.id !== project_id &&
-    canSee(caller, entityNameOf(project_id))
-  )
+  if (input.id != null && input.id !== '' && input.id !== project_id && canSeeProject(caller, project_id))
     throw new Failure(
       'bad-request',
       'input.id should be the id of the project that entityName and name identify.',

@@ -14,7 +14,7 @@ import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { Principal } from '../principal.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { recordOfUse } from './sessions.js'
-import { canAccessTeam } from './rights.js'
+import { canAccessProject, canAccessTeam } from './rights.js'
 
 /** Authentication and the directory of teams, users and keys, cached in this process. */
 export interface Access {
@@ -25,6 +25,8 @@ export interface Access {
   /** The principal of a session's token; undefined for an unknown, expired or ended one. Renews the session. */
   readonly authenticateSession: (token: string) => Principal | undefined
   readonly canAccessTeam: (principal: Principal, entity: string) => boolean
+  /** Whether the team is the principal's and the project was not deleted. */
+  readonly canAccessProject: (principal: Principal, projectId: string) => boolean
   /** Creates a team when the administrator first uses its name; does nothing for others or for a known team. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
   /** Runs a command. Once it resolves, this process sees the written events; `state` is the directory. */
@@ -93,6 +95,7 @@ export const openAccess = async (ports: AccessPorts): Promise<Access> => {
     authenticate: (key) => recordUse(principalOf(live.now(), ports.sha256(key), 'key', now())),
     authenticateSession: (token) => recordUse(principalOf(live.now(), ports.sha256(token), 'session', now())),
     canAccessTeam,
+    canAccessProject: (principal, projectId) => canAccessProject(live.now(), principal, projectId),
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return
       await teamCreations.runExclusive(team, async () => {
@@ -119,7 +122,12 @@ const warnOnce = ({ log }: Pick<AccessPorts, 'log'>) => {
 }
 
 /** A directory without one of these might grant rights that were taken away, so the service does not start. */
-const TAKE_RIGHTS: ReadonlySet<string> = new Set(['MemberAdded', 'MemberRemoved', 'ApiKeyRevoked'])
+const TAKE_RIGHTS: ReadonlySet<string> = new Set([
+  'MemberAdded',
+  'MemberRemoved',
+  'ApiKeyRevoked',
+  'ProjectDeleted',
+])
 
 /** The fold of the directory, which is kept up to date and on which commands are decided. */
 const followDirectory = (ports: Pick<Ports, 'eventStore'>) => {

@@ -8,16 +8,29 @@ import type { Access } from './access.js'
 export const noSuchProject = (): Failure =>
   new Failure('not-found', 'Project not found, or the API key has no access to its team.')
 
+/** Members of its team may know that a project was deleted. */
 export const authorizeRead = (
-  { canAccessTeam }: Pick<Access, 'canAccessTeam'>,
+  access: Pick<Access, 'canAccessTeam' | 'canAccessProject'>,
   principal: Principal,
   projectId: string,
 ): void => {
-  if (!canAccessTeam(principal, entityOf(projectId))) throw noSuchProject()
+  const refusal = projectRefusal(access, principal, projectId)
+  if (refusal !== undefined) throw refusal
+}
+
+export const projectRefusal = (
+  { canAccessTeam, canAccessProject }: Pick<Access, 'canAccessTeam' | 'canAccessProject'>,
+  principal: Principal,
+  projectId: string,
+): Failure | undefined => {
+  if (canAccessProject(principal, projectId)) return undefined
+  return canAccessTeam(principal, entityOf(projectId))
+    ? new Failure('not-found', `The project ${projectId} was deleted.`)
+    : noSuchProject()
 }
 
 export const authorizeWrite = async (
-  access: Pick<Access, 'canAccessTeam' | 'ensureTeam'>,
+  access: Pick<Access, 'canAccessTeam' | 'canAccessProject' | 'ensureTeam'>,
   principal: Principal,
   projectId: string,
   cause: Cause,

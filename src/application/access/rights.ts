@@ -11,6 +11,12 @@ import type { Principal } from '../principal.js'
 export const canAccessTeam = ({ administrator, teams }: Principal, entity: string): boolean =>
   administrator || teams.includes(entity)
 
+export const canAccessProject = (
+  { deletedProjects }: Pick<Directory, 'deletedProjects'>,
+  principal: Principal,
+  projectId: string,
+): boolean => canAccessTeam(principal, entityOf(projectId)) && !deletedProjects.has(projectId)
+
 /**
  * Refuses principals without a role in a team: 404 to non-members, the same as for a team that does not exist, and 403
  * naming the role to members.

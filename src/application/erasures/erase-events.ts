@@ -64,7 +64,7 @@ const spilledIn = ({ data }: RecordedEvent) =>
   )
 
 /** The figures of a spilled summary are in its blob. */
-const withSummary = async (
+export const withSummary = async (
   blobs: ReadingPorts['blobs'],
   { type, data }: RecordedEvent,
 ): Promise<JsonObject> => {

@@ -79,12 +79,14 @@ const shown = (state: ErasureState, { id, requested_at, requested_by, reason }: 
 export const ERASURE_STAGES = ['selecting', 'erasing', 'clearing', 'finished'] as const
 
 const stageOf = ({
+  request,
   finished,
   isSelected,
   parts,
   selected,
 }: ErasureState): (typeof ERASURE_STAGES)[number] => {
   if (finished !== null) return 'finished'
+  if (request?.whole_project === true) return 'erasing'
   if (!isSelected) return 'selecting'
   return parts < selected.length ? 'erasing' : 'clearing'
 }

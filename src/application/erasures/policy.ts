@@ -13,14 +13,15 @@ type Policy = Pick<RetentionChosen, 'content_days' | 'except'>
 
 const DAY_MS = 86_400_000
 
-/** What is erased of each project with a policy. */
+/** What is erased of each project with a policy. A deleted project has none. */
 const policies = async ({
   eventStore,
 }: Pick<PolicyPorts, 'eventStore'>): Promise<ReadonlyMap<string, Policy>> => {
   const chosen = new Map<string, Policy>()
-  for await (const { data } of eventStore.readBackwards(new Set(['RetentionChosen']))) {
-    const { project_id, ...policy } = data as unknown as RetentionChosen
-    if (!chosen.has(project_id)) chosen.set(project_id, policy)
+  for await (const { data } of eventStore.readBackwards(new Set(['RetentionChosen', 'ProjectDeleted']))) {
+    const { project_id, content_days = 0, ...more } = data as unknown as Partial<RetentionChosen>
+    if (project_id !== undefined && !chosen.has(project_id))
+      chosen.set(project_id, { content_days, ...more } as Policy)
   }
   return new Map([...chosen].filter(([, { content_days }]) => content_days > 0))
 }
@@ -47,7 +48,7 @@ export const requestByPolicy = async (ports: PolicyPorts): Promise<void> => {
       type: 'RequestErasure',
       request: {
         ...{ project_id, id: ids.next(), requested_at: instantOf(now), requested_by: 'policy' },
-        ...{ reason: `content is kept for ${days} days`, erased: false, ...selected },
+        ...{ reason: `content is kept for ${days} days`, whole_project: false, erased: false, ...selected },
       },
     })(cause)
   }

@@ -35,7 +35,8 @@ export const sourcesOf = (services: ReadServices, { userId }: RunUser): Sources 
   return sourcesFrom(services.clickHouse.reader, async (projectId) => {
     const directory = services.directory()
     const mayRead =
-      isAdministrator(directory, userId) || rolesIn(directory, userId, entityOf(projectId)).length > 0
+      !directory.deletedProjects.has(projectId) &&
+      (isAdministrator(directory, userId) || rolesIn(directory, userId, entityOf(projectId)).length > 0)
     return mayRead ? (position ??= positionNow(services)) : undefined
   })
 }

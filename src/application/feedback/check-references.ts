@@ -5,7 +5,6 @@ import { jsonBytesAtMost } from '../../kernel/json/measure.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { isAnnotation, referenceProblem } from '../../domain/feedback/kinds.js'
 import { parseRef } from '../../domain/refs/ref.js'
-import { entityOf } from '../../kernel/ids.js'
 import { liveQueue } from '../annotation-queues/queues.js'
 import { Failure } from '../failure.js'
 import { versionsFromLog } from '../objects/object-from-log.js'
@@ -34,8 +33,7 @@ export const feedbackChecks = (services: CheckServices) => {
 
   const columnOf = async (principal: Principal, ref: string): Promise<Json | undefined> => {
     const named = parseRef(ref)
-    if (named?.kind !== 'object' || !access.canAccessTeam(principal, entityOf(named.projectId)))
-      return undefined
+    if (named?.kind !== 'object' || !access.canAccessProject(principal, named.projectId)) return undefined
     const { projectId, objectId, version } = named
     const found = await readVersion({ projectId, objectId, version, position: END_OF_LOG, withVal: true })
     return found?.deleted_at === null ? parseJson(found.val!) : undefined

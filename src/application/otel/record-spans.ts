@@ -1,6 +1,5 @@
 import { refusalOf, SpanRefusal, type ReceivedSpan } from '../../domain/otel/span.js'
 import type { Cause } from '../../kernel/event.js'
-import { entityOf } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
@@ -39,9 +38,9 @@ export const assignSpans = (
     const refusal =
       span instanceof SpanRefusal
         ? undefined
-        : access.canAccessTeam(principal, entityOf(project))
+        : access.canAccessProject(principal, project)
           ? refusalOf(span)
-          : `project ${project} not found, or the API key has no access to its team`
+          : `project ${project} not found, deleted, or the API key has no access to its team`
     if (refusal === undefined && !(span instanceof SpanRefusal)) projects.add(project)
     return { place, resource, scope, project, span: refusal === undefined ? span : new SpanRefusal(refusal) }
   })

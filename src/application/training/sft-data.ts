@@ -29,7 +29,7 @@ interface TrainingData {
 interface DataTools {
   readonly isBuiltIn: boolean
   readonly collections: Collections
-  readonly canSee: (entity: string) => boolean
+  readonly canSee: (project: string) => boolean
 }
 
 /**
@@ -45,7 +45,7 @@ export const findTrainingData = async (
   const address = dataAddressIn(url)
   if (address === undefined || !collectionName.is(address.collection))
     throw invalidField(FIELD, 'value_error', 'Input should be wandb-artifact:///entity/project/name:version')
-  const version = canSee(entityOf(address.project)) ? await versionAt(ports, collections, address) : undefined
+  const version = canSee(address.project) ? await versionAt(ports, collections, address) : undefined
   if (version === undefined)
     throw new Failure('not-found', `There is no artifact ${url}, or the API key has no access to its team.`, {
       param: 'training_data_url',

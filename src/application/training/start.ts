@@ -2,7 +2,6 @@ import type { StartingCheckpoint } from '../../domain/training/events.js'
 import { trainedModelId } from '../../domain/training/model-id.js'
 import { dataAddressIn } from '../../domain/training/sft-data.js'
 import { collectionName } from '../../domain/artifacts/place.js'
-import { entityOf } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { Failure } from '../failure.js'
 import { checkpointNamed, findCheckpointVersion } from './checkpoints.js'
@@ -22,12 +21,12 @@ interface StartServices extends Pick<Ports, 'eventStore' | 'sha256'> {
 export const findStart = async (
   { eventStore, sha256, training: { models, collections } }: StartServices,
   name: string,
-  canSee: (team: string) => boolean,
+  canSee: (project: string) => boolean,
 ): Promise<Start | undefined> => {
   const address = dataAddressIn(name)
   if (address === undefined || !collectionName.is(address.collection)) return undefined
   const { project, collection, version } = address
-  const known = canSee(entityOf(project))
+  const known = canSee(project)
     ? await models.read(
         trainedModelId(sha256, project, collection),
         ({ state: { created, checkpoints } }) => ({

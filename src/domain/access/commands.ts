@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { ApiKeyIssued } from './events.js'
+import type { ApiKeyIssued, ProjectDeleted } from './events.js'
 import type { Role } from './roles.js'
 
 /** An API key, generated before the command. The log only sees its hash. */
@@ -69,5 +69,19 @@ export interface RevokeApiKey {
   readonly cascade: boolean
 }
 
+/** A deleted project stays deleted. */
+export interface DeleteProject {
+  readonly type: 'DeleteProject'
+  readonly deleted: ProjectDeleted
+}
+
 export type AccessCommand =
-  Bootstrap | CreateTeam | AddMember | RemoveMember | IssueApiKey | RevokeApiKey | RenewSession | RecordKeyUse
+  | DeleteProject
+  | Bootstrap
+  | CreateTeam
+  | AddMember
+  | RemoveMember
+  | IssueApiKey
+  | RevokeApiKey
+  | RenewSession
+  | RecordKeyUse

@@ -3,6 +3,7 @@ import type {
   AccessCommand,
   AddMember,
   Bootstrap,
+  DeleteProject,
   IssueApiKey,
   NewApiKey,
   RecordKeyUse,
@@ -43,6 +44,8 @@ const decide = (directory: Directory, command: AccessCommand): Decided => {
       return renewSession(directory, command)
     case 'RecordKeyUse':
       return recordKeyUse(directory, command)
+    case 'DeleteProject':
+      return deleteProject(directory, command)
     default:
       return command satisfies never
   }
@@ -195,6 +198,15 @@ const leavesAnAdministratorWithout = (directory: Directory, ending: readonly Api
 
 const isLasting = ({ kind, scope, expires_at }: ApiKey): boolean =>
   kind === 'key' && scope === 'all' && expires_at === null
+
+const deleteProject = (directory: Directory, { deleted }: DeleteProject): Decided => {
+  const { team, project_id, deleted_by } = deleted
+  const missing = missingRight(directory, deleted_by, team, 'team_administrator')
+  if (missing !== undefined) return { events: [], refused: missing }
+  return directory.deletedProjects.has(project_id)
+    ? nothing
+    : { events: [{ type: 'ProjectDeleted', data: deleted }] }
+}
 
 /** Decides on users, teams, memberships and API keys together, in the single stream `access-directory`. */
 export const accessDecider: Decider<Directory, AccessCommand, AccessEvent> = {

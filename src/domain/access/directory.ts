@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { AccessEvent, ApiKeyIssued } from './events.js'
+import type { AccessEvent, ApiKeyIssued, ProjectDeleted } from './events.js'
 import type { Role } from './roles.js'
 
 /** Users with their teams, roles and API keys: the fold of `access-directory`. */
@@ -14,6 +14,7 @@ export interface Directory {
   readonly made: Map<string, Set<string>>
   /** The users of revoked keys by key id, so that a late retry does not issue a key again. */
   readonly revoked: Map<string, string>
+  readonly deletedProjects: Map<string, ProjectDeleted>
 }
 
 /** A member's roles; null after they left. */
@@ -44,6 +45,7 @@ export const emptyDirectory = (): Directory => ({
   keyIds: new Map(),
   made: new Map(),
   revoked: new Map(),
+  deletedProjects: new Map(),
 })
 
 const newTeam = (): Team => ({ members: new Map() })
@@ -76,6 +78,9 @@ export const evolve = (directory: Directory, event: AccessEvent): Directory => {
       return withKey(directory, event.data, { last_used_at: event.data.used_at })
     case 'ApiKeyRevoked':
       return withoutKey(directory, event.data.key_id)
+    case 'ProjectDeleted':
+      directory.deletedProjects.set(event.data.project_id, event.data)
+      return directory
     default:
       // A newer release may have written an event type that this one does not know.
       return directory

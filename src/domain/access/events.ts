@@ -5,7 +5,7 @@ import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { EventOf } from '../../kernel/decider.js'
 import { textLike, textUpToCharacters } from '../../kernel/codec/text.js'
-import { id, teamName } from '../../kernel/ids.js'
+import { id, projectId, teamName } from '../../kernel/ids.js'
 import { role } from './roles.js'
 
 /** `system` is the actor of events that no user caused. */
@@ -75,6 +75,22 @@ const apiKeyRevoked = open('ApiKeyRevoked', {
   required: { key_id: id, user: userName },
 })
 
+const projectDeleted = open('ProjectDeleted', {
+  says:
+    'A project was deleted. It can no longer be read or written, its name is not used again, and an erasure removes its content. ' +
+    'Figures of usage stay.',
+  required: {
+    team: teamName,
+    project_id: projectId,
+    /** The erasure of its content. */
+    erasure_id: id,
+    deleted_at: instant,
+    deleted_by: userName,
+  },
+  optional: { reason: nullableText(string) },
+})
+export type ProjectDeleted = t.TypeOf<typeof projectDeleted>
+
 export const accessEvents = {
   TeamCreated: teamCreated,
   UserCreated: userCreated,
@@ -84,6 +100,7 @@ export const accessEvents = {
   ApiKeyUsed: apiKeyUsed,
   ApiKeyRevoked: apiKeyRevoked,
   SessionRenewed: sessionRenewed,
+  ProjectDeleted: projectDeleted,
 }
 
 export type ApiKeyIssued = t.TypeOf<typeof apiKeyIssued>

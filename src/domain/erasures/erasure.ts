@@ -10,7 +10,7 @@ const ofErasure = { project_id: projectId, id }
 
 const erasureRequested = open('ErasureRequested', {
   says:
-    'The erasure of the content of calls was requested. Once it has finished, `query` is erased too, because it may quote ' +
+    'The erasure of the content of calls, or of a deleted project, was requested. Once it has finished, `query` is erased too, because it may quote ' +
     'content; `erased` then says so.',
   required: { ...ofErasure, requested_at: instant, requested_by: string, reason: string },
   optional: {
@@ -18,6 +18,8 @@ const erasureRequested = open('ErasureRequested', {
     query: nullable(json),
     with_descendants: withDefault(boolean, false),
     except: withDefault(arrayOf(string), []),
+    /** All content of a deleted project. */
+    whole_project: withDefault(boolean, false),
     erased: withDefault(boolean, false),
   },
 })
@@ -29,7 +31,8 @@ const callsSelected = open('CallsSelectedForErasure', {
 
 const callsErased = open('CallsErased', {
   says:
-    'The receipt for the calls of one `CallsSelectedForErasure`, written just before their events are changed. `positions` are ' +
+    'The receipt for the calls of one `CallsSelectedForErasure`, or for a part of the log of a deleted project, written just ' +
+    'before their events are changed. `positions` are ' +
     'the changed events, such as `17-19,23`, and `bytes` the JSON that was removed. `blobs` are deleted unless ' +
     'other events name them.',
   required: {

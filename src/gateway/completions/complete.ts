@@ -116,7 +116,7 @@ export const resolveTargets = async (
   headers: IncomingHttpHeaders,
   principal: Principal,
 ): Promise<{ readonly project: string; readonly targets: readonly Target[] }> => {
-  const canSee = (entity: string) => services.access.canAccessTeam(principal, entity)
+  const canSee = (named: string) => services.access.canAccessProject(principal, named)
   const offered = (name: string, team: string) =>
     targetsOf(services.gateway.upstreams.all(), teamsOf(principal), name, team)
   const trained = await trainedTargets(services, model, { canSee, offered })

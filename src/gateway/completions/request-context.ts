@@ -10,7 +10,7 @@ import {
 import { readState } from '../../kernel/execute.js'
 import { entityOf, id, PROJECT_RULE, projectId } from '../../kernel/ids.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { projectInHeader } from '../../application/access/project-access.js'
+import { authorizeRead, projectInHeader } from '../../application/access/project-access.js'
 import { Failure, invalid } from '../../application/failure.js'
 import type { Endpoint } from '../endpoints/endpoint.js'
 import { defaultEntity, type Principal } from '../../application/principal.js'
@@ -43,6 +43,7 @@ export const projectFromHeaders = (
         ? 'Authentication failed: the user of the API key is in no team. Ask a team administrator to add them.'
         : 'Authentication failed: the API key has no access to the team of the project header.',
     )
+  authorizeRead(access, principal, project)
   return project
 }
 

@@ -86,7 +86,7 @@ export const projectOfTrained = (model: string): string | undefined =>
   isTrainedName(model) ? dataAddressIn(model)?.project : undefined
 
 interface Asking {
-  readonly canSee: (entity: string) => boolean
+  readonly canSee: (project: string) => boolean
   /** The targets of a base model at upstreams that a team may use. */
   readonly offered: (baseModel: string, team: string) => readonly Target[]
 }
@@ -103,8 +103,7 @@ export const trainedTargets = async (
   const { training, sha256 } = services
   if (training.builtIn.has(model)) return [target(model, { baseModel: model })]
   const address = isTrainedName(model) ? dataAddressIn(model) : undefined
-  if (address === undefined || !canSee(entityOf(address.project)) || !collectionName.is(address.collection))
-    return []
+  if (address === undefined || !canSee(address.project) || !collectionName.is(address.collection)) return []
   const { project, collection, version } = address
   const known = await training.models.read(
     trainedModelId(sha256, project, collection),
@@ -174,7 +173,9 @@ export const trainedModels = (
     .models()
     .filter(({ project_id, base_model, isNamed }) => {
       const team = entityOf(project_id)
-      return isNamed && canSee(team) && (builtIn.has(base_model) || offered(base_model, team).length > 0)
+      return (
+        isNamed && canSee(project_id) && (builtIn.has(base_model) || offered(base_model, team).length > 0)
+      )
     })
     .map(({ project_id, name, created_at }) => ({
       id: `${ARTIFACT}///${project_id}/${name}`,

@@ -1,4 +1,4 @@
-import { boolean, instant, keyword, position, table, text, texts } from '../table.js'
+import { boolean, erasable, instant, keyword, position, table, text, texts } from '../table.js'
 
 /** One row for each event of a queue; the last one up to a position is its state there. */
 export const QUEUES = table(
@@ -8,7 +8,7 @@ export const QUEUES = table(
     id: text,
     position,
     name: text,
-    description: text,
+    description: erasable(text, "''"),
     scorer_refs: texts,
     created_by: text,
     created_at: instant,

@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { REF_SCHEME } from '../../domain/refs/ref.js'
 import type { ClickHouse, ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
+import { QUEUES } from '../annotation-queues/tables.js'
 import { CALLS } from '../calls/tables.js'
 import { EVALUATION_ROWS } from '../evaluations/tables.js'
 import { FEEDBACK } from '../feedback/tables.js'
+import { OBJECT_VERSIONS } from '../objects/tables.js'
+import { RUN_CHANGES, RUN_SUMMARIES } from '../runs/tables.js'
+import { ROWS } from '../tables/tables.js'
 
 /** The calls whose content is erased. A mutation reads them from a table, because a statement with many ids takes long. */
 const ERASED_CALLS = 'erased_calls'
@@ -22,33 +26,64 @@ const NULL = "materialize(CAST(NULL, 'Nullable(String)'))"
 /** What an erasure leaves of the columns that have content. A value that is not in a row stays so. */
 const assignments = ({ columns }: HasContent): string =>
   Object.entries(columns)
-    .flatMap(([name, { erased }]) =>
-      erased === undefined
-        ? []
-        : [`${name} = ${erased === 'NULL' ? NULL : `if(isNull(${name}), NULL, ${erased})`}`],
-    )
+    .flatMap(([name, { type, erased }]) => {
+      if (erased === undefined) return []
+      if (erased === 'NULL') return [`${name} = ${NULL}`]
+      return [`${name} = ${type.includes('Nullable') ? `if(isNull(${name}), NULL, ${erased})` : erased}`]
+    })
     .join(', ')
 
+/** By table. */
+type Mutations = Readonly<Record<string, string>>
+
 /** The mutations that remove the content of calls. Stored rows of evaluations are made again from their calls. */
-const MUTATIONS: Readonly<Record<string, string>> = {
+const OF_CALLS: Mutations = {
   [CALLS.name]: `UPDATE ${assignments(CALLS)} WHERE (project_id, id) IN (SELECT project_id, id FROM ${ERASED_CALLS})`,
   [FEEDBACK.name]: `UPDATE ${assignments(FEEDBACK)} WHERE (project_id, ifNull(weave_ref, '')) IN (SELECT project_id, ${OF_FEEDBACK} FROM ${ERASED_CALLS})`,
   [EVALUATION_ROWS.name]: `DELETE WHERE project_id IN (SELECT project_id FROM ${ERASED_CALLS})`,
 }
 
-const TABLES = Object.keys(MUTATIONS)
+const IN_PROJECT = `WHERE project_id IN (SELECT project_id FROM ${ERASED_CALLS})`
+
+/** Rows stay: missing ones would be taken for lost, and a rebuild makes them again. */
+const OF_PROJECT: Mutations = {
+  ...Object.fromEntries(
+    [CALLS, FEEDBACK, OBJECT_VERSIONS, ROWS, RUN_CHANGES, RUN_SUMMARIES, QUEUES].map((table) => [
+      table.name,
+      `UPDATE ${assignments(table)} ${IN_PROJECT}`,
+    ]),
+  ),
+  [EVALUATION_ROWS.name]: `DELETE ${IN_PROJECT}`,
+}
 
 /**
  * Removes the content of calls from all rows of the read models, and from the files of parts that are no longer used. Resolves once
  * it is gone. `insertAgain` inserts the rows of the erased events, which bring the figures of attributes and summaries back.
  */
-export const clearContent = async (
+export const clearContent = (
+  clickHouse: Pick<ClickHouse, 'writer'>,
+  projectId: string,
+  ids: readonly string[],
+  insertAgain: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> => clear(clickHouse, OF_CALLS, projectId, ids, insertAgain, signal)
+
+/** Removes the content of a project, as {@link clearContent} does that of calls. */
+export const clearProject = (
+  clickHouse: Pick<ClickHouse, 'writer'>,
+  projectId: string,
+  signal: AbortSignal,
+): Promise<void> => clear(clickHouse, OF_PROJECT, projectId, [''], () => Promise.resolve(), signal)
+
+const clear = async (
   { writer }: Pick<ClickHouse, 'writer'>,
+  mutations: Mutations,
   projectId: string,
   ids: readonly string[],
   insertAgain: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
+  const tables = Object.keys(mutations)
   const drop = () => writer.command(`DROP TABLE IF EXISTS ${ERASED_CALLS} SYNC`)
   await drop()
   await writer.command(
@@ -60,21 +95,21 @@ export const clearContent = async (
       columns: ['project_id', 'id'],
       values: ids.slice(from, from + IDS_AT_ONCE).map((id) => [projectId, id]),
     })
-  for (const [table, mutation] of Object.entries(MUTATIONS))
+  for (const [table, mutation] of Object.entries(mutations))
     await writer.command(
       `ALTER TABLE ${table} ${mutation} SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`,
     )
-  await until(async () => (await unfinishedMutations(writer)) === 0, signal)
+  await until(async () => (await unfinishedMutations(writer, tables)) === 0, signal)
   await insertAgain()
-  await removeInactiveParts(writer, signal)
+  await removeInactiveParts(writer, tables, signal)
   await drop()
 }
 
-const unfinishedMutations = async (writer: ClickHouseWriter): Promise<number> => {
+const unfinishedMutations = async (writer: ClickHouseWriter, tables: readonly string[]): Promise<number> => {
   const rows = await writer.query<{ table: string; reason: string }>(
     `SELECT table, latest_fail_reason AS reason FROM system.mutations
     WHERE database = currentDatabase() AND table IN {tables:Array(String)} AND NOT is_done`,
-    { tables: TABLES },
+    { tables },
   )
   const failed = rows.find(({ reason }) => reason !== '')
   if (failed !== undefined) throw new MutationFailed(`a mutation of the table ${failed.table} fails`)
@@ -86,24 +121,28 @@ class MutationFailed extends Error {
 }
 
 /** The engine keeps replaced parts for minutes, in case the machine crashes; these were synced. */
-const removeInactiveParts = async (writer: ClickHouseWriter, signal: AbortSignal): Promise<void> => {
+const removeInactiveParts = async (
+  writer: ClickHouseWriter,
+  tables: readonly string[],
+  signal: AbortSignal,
+): Promise<void> => {
   const inactive = () =>
     writer.query<{ name: string; table: string }>(
       `SELECT table, name FROM system.parts
       WHERE NOT active AND database = currentDatabase() AND table IN {tables:Array(String)}`,
-      { tables: TABLES },
+      { tables },
     )
   const keyOf = ({ name, table }: { readonly name: string; readonly table: string }) => `${table}/${name}`
   const replaced = new Set((await inactive()).map(keyOf))
   if (replaced.size === 0) return
-  for (const table of TABLES)
+  for (const table of tables)
     await writer.command(`ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 0`)
   await until(async () => {
     // Wakes the thread that removes them, which else sleeps for half a minute or more.
-    for (const table of TABLES) await writer.command(`SYSTEM START CLEANUP ${table}`)
+    for (const table of tables) await writer.command(`SYSTEM START CLEANUP ${table}`)
     return (await inactive()).every((part) => !replaced.has(keyOf(part)))
   }, signal)
-  for (const table of TABLES) await writer.command(`ALTER TABLE ${table} RESET SETTING old_parts_lifetime`)
+  for (const table of tables) await writer.command(`ALTER TABLE ${table} RESET SETTING old_parts_lifetime`)
 }
 
 /** @throws the reason of the abort */

@@ -1,6 +1,7 @@
 import {
   boolean,
   computed,
+  erasable,
   instant,
   json,
   nullable,
@@ -32,7 +33,7 @@ export const OBJECT_VERSIONS = table(
     created_at: instant,
     deleted_at: nullable(instant),
     wb_user_id: nullable(text),
-    val: json,
+    val: erasable(json, "'null'"),
     /** Bytes of the text that the digest is of. */
     weave_bytes: uint64,
     val_bytes: computed('UInt64', 'length(val)'),

@@ -1,4 +1,4 @@
-import { instant, keyword, nullable, position, table, text } from '../table.js'
+import { erasable, instant, keyword, nullable, position, table, text } from '../table.js'
 
 /** One row a change of a run; a column that the change does not concern is null. `config` is JSON, `tags` a JSON list. */
 export const RUN_CHANGES = table(
@@ -14,10 +14,10 @@ export const RUN_CHANGES = table(
     started_at: nullable(instant),
     group_name: nullable(text),
     job_type: nullable(text),
-    tags: nullable(text),
-    notes: nullable(text),
-    host: nullable(text),
-    config: nullable(text),
+    tags: erasable(nullable(text), "'[]'"),
+    notes: erasable(nullable(text)),
+    host: erasable(nullable(text)),
+    config: erasable(nullable(text), "'{}'"),
   },
   ['project_id', 'run_id', 'position'],
 )
@@ -25,7 +25,7 @@ export const RUN_CHANGES = table(
 /** The last summary of each run, as JSON. It is in no digest, because earlier ones are not kept. */
 export const RUN_SUMMARIES = table(
   'run_summaries',
-  { project_id: text, run_id: text, position, summary: text },
+  { project_id: text, run_id: text, position, summary: erasable(text, "'{}'") },
   ['project_id', 'run_id'],
   { engine: 'ReplacingMergeTree(position)' },
 )

@@ -1,4 +1,4 @@
-import { aggregate, computed, json, position, table, text, texts, uint64 } from '../table.js'
+import { aggregate, computed, erasable, json, position, table, text, texts, uint64 } from '../table.js'
 
 /**
  * The contents of table rows by digest. Equal rows of several tables are one row, with the position of the first. The
@@ -9,7 +9,7 @@ export const ROWS = table(
   {
     project_id: text,
     digest: text,
-    val: aggregate('any', json),
+    val: erasable(aggregate('any', json), "'null'"),
     bytes: computed('SimpleAggregateFunction(any, UInt64)', 'length(val)'),
     position: aggregate('min', position),
   },

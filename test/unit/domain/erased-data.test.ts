@@ -16,7 +16,7 @@ const WITHOUT_CONTENT = [
   ...['AnnotationQueueDeleted', 'AnnotationItemAdded', 'AnnotationItemProgressed'],
   ...['EvaluationRunRequested', 'EvaluationRunClaimed', 'EvaluationRunCancelRequested'],
   ...['EvaluationRuleDeleted', 'PricePublished', 'PriceWithdrawn', 'PriceListImported'],
-  ...['TeamCreated', 'UserCreated', 'MemberAdded', 'MemberRemoved'],
+  ...['TeamCreated', 'UserCreated', 'MemberAdded', 'MemberRemoved', 'ProjectDeleted'],
   ...['ApiKeyIssued', 'ApiKeyUsed', 'ApiKeyRevoked', 'SessionRenewed'],
   ...['ModelCreated', 'ModelDeleted', 'TrainingJobQueued', 'TrainingJobLeased', 'TrainingLeaseExtended'],
   ...['TrainingLeaseEnded', 'TrainingStarted', 'CheckpointsDeleted', 'TrainingEnded', 'DataFileDeleted'],

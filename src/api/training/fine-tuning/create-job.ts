@@ -29,7 +29,7 @@ export const jobCreation = (services: FineTuningServices, tunings: FineTunings) 
 
   /** A base model, or a checkpoint by the name that chat has for it. */
   const startOf = async (principal: Principal, project: string, name: string): Promise<Start> => {
-    const canSee = (team: string) => services.access.canAccessTeam(principal, team)
+    const canSee = (project: string) => services.access.canAccessProject(principal, project)
     const start = (await findStart(services, name, canSee)) ?? { baseModel: name, from: null }
     if (isServed(training, start.baseModel, entityOf(project))) return start
     throw invalidField(

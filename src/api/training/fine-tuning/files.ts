@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { noSuchProject } from '../../../application/access/project-access.js'
+import { authorizeRead } from '../../../application/access/project-access.js'
 import { entityOf } from '../../../kernel/ids.js'
 import type { DataFile } from '../../../domain/training/fine-tuning.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
@@ -72,7 +72,7 @@ const uploadFile = (services: FineTuningServices, tunings: FineTunings): AnyRout
           () => true,
         )
         // The upload may have taken long.
-        if (!services.access.canAccessTeam(reauthenticate(), entityOf(project))) throw noSuchProject()
+        authorizeRead(services.access, reauthenticate(), project)
         if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
         // A job hands the name on to workers as a path.
         if (!isFilePath(file.name))

@@ -19,7 +19,8 @@ const COMMANDS: readonly ErasureCommand[] = [
     type: 'RequestErasure',
     request: {
       ...{ ...OF_ERASURE, requested_at: now, requested_by: 'admin', reason: 'asked for' },
-      ...{ filter: {}, query: null, with_descendants: false, except: [], erased: false },
+      ...{ filter: {}, query: null, with_descendants: false, except: [] },
+      ...{ whole_project: false, erased: false },
     },
   },
   { type: 'SelectCalls', ...OF_ERASURE, call_ids: ['a', 'b'], is_last: false },

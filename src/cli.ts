@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
+import { disk } from './cli/disk.js'
 import { docs } from './cli/docs.js'
 import { exportOtlp } from './cli/export-otlp.js'
 import { exportParquet } from './cli/export-parquet.js'
@@ -34,6 +35,10 @@ const USAGE = `usage: tallytree <command>
   rebuild [--url URL]
                  rebuilds every read model from the log, through the running service (with the administrator's
                  key in TALLYTREE_API_KEY), or in this process while the service is stopped
+  disk [--content-days DAYS] [--json] [--url URL]
+                 prints what takes the space, by project and kind, and what erasing the content of calls after DAYS would
+                 give back. Reads the data directory and the log, which a running service gives (with the administrator's
+                 key in TALLYTREE_API_KEY)
   prices import [--list NAME] [--url URL] FILE
                  imports prices into the default price list, which applies where a project has no price, or into
                  list NAME, through the running service (with the administrator's key in TALLYTREE_API_KEY);
@@ -92,6 +97,8 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
       stream: { type: 'string' },
       checkpoint: { type: 'string' },
       verifier: { type: 'string', multiple: true },
+      json: { type: 'boolean' },
+      'content-days': { type: 'string' },
     },
   })
   const {
@@ -110,6 +117,8 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
     stream,
     verifier,
     checkpoint,
+    json,
+    'content-days': days,
   } = values
   const [directory, file] = positionals
   const given = Object.keys(values).length
@@ -124,6 +133,11 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
   if (command === 'objects' && directory === 'copy' && from !== undefined && to !== undefined)
     if (only(1, from, to)) return copyObjects({ from, to }, readConfig())
   if (command === 'rebuild' && only(0, url)) return rebuild(url, readConfig())
+  if (command === 'disk' && only(0, days, json, url) && /^[1-9]\d{0,4}$/.test(days ?? '1'))
+    return disk(
+      { url, contentDays: days === undefined ? undefined : Number(days), isJson: json ?? false },
+      readConfig(),
+    )
   if (command === 'prices' && directory === 'import' && file !== undefined && only(2, list, url))
     return importPrices({ file, list, url }, readConfig())
   if (command === 'jobs' && directory === 'watch' && file !== undefined && only(2, url))

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemIds, systemClock } from '../adapters/system/system.js'
 import { jsonLog } from '../adapters/log/json-log.js'
-import { asking, requireApiKey, ServiceSilent, textOf, type Ask } from '../adapters/remote-service/request.js'
+import { asking, requireApiKey, textOf, type Ask } from '../adapters/remote-service/request.js'
 import { openReadSide, type ReadSide } from '../composition/read-side.js'
 import { openStores, type Stores } from '../composition/stores.js'
 import type { Config } from '../config.js'
@@ -11,6 +11,7 @@ import { execute } from '../kernel/execute.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { rebuildDecider, rebuildStream } from '../domain/rebuilds/rebuild.js'
 import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuilds/queries.js'
+import { isAnswering } from './answering.js'
 
 /** How long to wait for the projector before looking for an unfinished rebuild. */
 const CAUGHT_UP_WITHIN_MS = 30_000
@@ -27,18 +28,6 @@ export const rebuild = async (url: string | undefined, config: Config): Promise<
   const ask = asking(named, requireApiKey(config.apiKey), RESPONSE_TIMEOUT_MS)
   const { id } = await fetchRebuild(ask, '/api/admin/rebuilds', 'POST')
   return waitForRebuild(() => fetchRebuild(ask, `/api/admin/rebuilds/${id}`))
-}
-
-/** @throws OperatorError when something accepts connections and stays silent: it may be the service over these stores */
-const isAnswering = async (url: string): Promise<boolean> => {
-  try {
-    const answer = await asking(url, '')('/health')
-    answer.resume()
-    return true
-  } catch (error) {
-    if (error instanceof ServiceSilent) throw error
-    return false
-  }
 }
 
 /** Requests or reads a rebuild. A 409 returns the rebuild that is already running. */

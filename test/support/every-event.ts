@@ -22,8 +22,8 @@ const ONCE: ReadonlySet<string> = new Set(['rebuild'])
 const HARMLESS: Readonly<Record<string, JsonObject>> = { RetentionChosen: { content_days: 0 } }
 
 /**
- * Appends at least so many events of every type of the catalogue to the log of a stopped service. Each stream has the types of
- * its aggregate in the order of the catalogue, which is that of a life. Returns the number of events.
+ * Appends at least this many events in total, of every type of the catalogue, to the log of a stopped service. Each stream has the
+ * types of its aggregate in the order of the catalogue, which is that of a life. Returns the number of events.
  */
 export const appendEveryEvent = async (
   store: EventStore,
@@ -41,7 +41,11 @@ export const appendEveryEvent = async (
         const lives = samples.get(aggregate.name)!
         return streamOf(aggregate, lives[round % lives.length]!, { project, id: `made-${round}` })
       })
-    await Promise.all(streams.map(({ stream, events }) => appendNext(store, stream, events)))
+    await Promise.all(
+      streams.map(({ stream, isNew, events }) =>
+        isNew ? store.append(stream, 'none', events) : appendNext(store, stream, events),
+      ),
+    )
     count += streams.reduce((sum, { events }) => sum + events.length, 0)
   }
   return count
@@ -84,7 +88,7 @@ const streamOf = (
   { stream }: Aggregate,
   life: Life,
   { project, id }: { readonly project: string; readonly id: string },
-): { readonly stream: string; readonly events: readonly NewEvent[] } => {
+): { readonly stream: string; readonly isNew: boolean; readonly events: readonly NewEvent[] } => {
   const team = project.split('/')[0]!
   const name = stream
     .split(',')[0]!
@@ -97,5 +101,5 @@ const streamOf = (
     for (const [field, value] of Object.entries(places)) if (field in data) placed[field] = value
     return newEvent(randomUUID(), { type, data: placed }, CAUSE)
   })
-  return { stream: name, events }
+  return { stream: name, isNew: name.endsWith(id), events }
 }

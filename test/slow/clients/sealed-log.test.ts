@@ -94,7 +94,7 @@ for (const [kind, openStore] of Object.entries(stores))
     const rootOf = async (of: RunningService) =>
       (await of.send('GET', '/api/log/checkpoint')).text.split('\n').slice(1, 3)
 
-    it(`accepts a log of ${COUNTS.sealedEvents} events of every type`, async () => {
+    it(`accepts a log of ${COUNTS.sealedEvents} events with every type`, async () => {
       await service!.stop()
       const log = await store!.log(service!.dataDirectory)
       try {

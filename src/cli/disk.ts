@@ -9,6 +9,7 @@ import type { Config } from '../config.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { isAnswering } from './answering.js'
 import { directoryUsage } from './disk-files.js'
+import { measuredEvents, measuredRows } from './measured-events.js'
 import { progressOn } from './progress.js'
 
 interface Disk {
@@ -69,21 +70,25 @@ const sourceOf = async (url: string | undefined, config: Config): Promise<string
 type Add = ReturnType<typeof logUsage>['add']
 
 const readLog = async (named: string, config: Config, add: Add): Promise<void> => {
-  const { log } = await openLogSource(named, config)
-  try {
-    const head = await log.head()
-    const progress = progressOn(process.stderr, 'reading')
-    let events = 0
-    for await (const event of log.readAll(0n)) {
-      if (event.position > head) break
-      add(event)
-      events += 1
-      progress.note(events, Number(event.position) / Number(head))
-    }
-    progress.end()
-  } finally {
-    await log.close()
+  const progress = progressOn(process.stderr, 'reading')
+  let events = 0
+  const note = (event: Parameters<Add>[0], part: number) => {
+    add(event)
+    events += 1
+    progress.note(events, part)
   }
+  if (named === config.dataDirectory)
+    for (const { event, position, end } of measuredRows(join(named, 'events.db'))) note(event, position / end)
+  else {
+    const { log } = await openLogSource(named, config)
+    try {
+      const head = await log.head()
+      for await (const { event, position } of measuredEvents(log, head)) note(event, position / Number(head))
+    } finally {
+      await log.close()
+    }
+  }
+  progress.end()
 }
 
 const IN_BUCKET: Readonly<Record<string, string>> = {

@@ -1,8 +1,7 @@
 import { projectOfStream } from '../../domain/access/visible.js'
 import { erasedCallData } from '../../domain/calls/erased.js'
 import { erasedFeedbackData } from '../../domain/feedback/erased.js'
-import { isJsonObject, type Json } from '../../kernel/json/json.js'
-import { jsonText } from '../../kernel/json/text.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { blobsNamedBy } from '../../kernel/spill/named-blobs.js'
 
@@ -25,17 +24,28 @@ export interface BlobUse {
   isErasable: boolean
 }
 
+/** Its data are only parsed where they may matter, which takes most of the time. */
+export interface MeasuredEvent extends Pick<RecordedEvent, 'type' | 'stream' | 'size' | 'recordedAt'> {
+  /** When the client says that it happened. */
+  readonly time: () => string | undefined
+  /** Undefined if it is unreadable. */
+  readonly data: () => JsonObject | undefined
+  readonly mayNameBlobs: boolean
+}
+
 interface LogUsage {
-  readonly add: (event: RecordedEvent) => void
+  readonly add: (event: MeasuredEvent) => void
   readonly events: () => readonly EventsUsage[]
   /** By digest. A blob counts for the first event that names it. */
   readonly blobs: ReadonlyMap<string, BlobUse>
-  /** Characters of content, and of the part that a policy would erase. */
+  /** Sizes of the events that may have content, and of the ones that a policy would erase. */
   readonly content: () => { readonly all: number; readonly erasable: number }
 }
 
 /** Ids, name of the stream, seal and entries in the indexes. */
 const ROW_BYTES = 250
+/** About. */
+const METADATA_BYTES = 150
 
 /** Adds up what events take, by project and type, and what a policy that erases content from before `cutoff` gives back. */
 export const logUsage = (cutoff: Date | undefined): LogUsage => {
@@ -52,7 +62,7 @@ export const logUsage = (cutoff: Date | undefined): LogUsage => {
     return made
   }
 
-  const noteBlobs = (event: RecordedEvent, project: string | undefined, isErasable: boolean) => {
+  const noteBlobs = (event: TypedData, project: string | undefined, isErasable: boolean) => {
     for (const digest of blobsNamedBy(event)) {
       const known = blobs.get(digest)
       if (known === undefined) blobs.set(digest, { project, kind: kindOf(event), isErasable })
@@ -66,14 +76,18 @@ export const logUsage = (cutoff: Date | undefined): LogUsage => {
       const usage = usageOf(project, event.type)
       usage.events += 1
       usage.size += event.size + ROW_BYTES
-      const erased = cutoff && contentOf(event)
-      const isErasable = erased !== undefined && isBefore(event, cutoff!)
-      if (erased !== undefined) content.all += erased
-      if (isErasable) {
-        content.erasable += erased
-        usage.erasable += erased
+      const hasContent = cutoff !== undefined && WITH_CONTENT.has(event.type)
+      if (hasContent) content.all += event.size
+      const isOld = hasContent && timeOf(event) < cutoff.getTime()
+      const data = isOld || event.mayNameBlobs ? event.data() : undefined
+      if (data === undefined) return
+      const typed = { type: event.type, data }
+      const left = isOld && data['erased'] !== true ? leftOf(typed) : undefined
+      if (left !== undefined) {
+        content.erasable += event.size
+        usage.erasable += Math.max(0, event.size - METADATA_BYTES - left)
       }
-      noteBlobs(event, project, isErasable)
+      if (event.mayNameBlobs) noteBlobs(typed, project, left !== undefined)
     },
     events: () => [...usages.values()],
     blobs,
@@ -81,23 +95,27 @@ export const logUsage = (cutoff: Date | undefined): LogUsage => {
   }
 }
 
-/** How much shorter an erasure makes the data; undefined for an event without content. */
-const contentOf = ({ type, data, unreadable }: RecordedEvent): number | undefined => {
-  if (unreadable !== undefined || data['erased'] === true) return undefined
+type TypedData = Pick<RecordedEvent, 'type' | 'data'>
+
+/** Length of the data that an erasure leaves; undefined for an event without content. */
+const leftOf = ({ type, data }: TypedData): number | undefined => {
   const left = erasedCallData(type, data) ?? erasedFeedbackData(type, data)
-  return left && Math.max(0, jsonText(data).length - jsonText(left).length)
+  return left && JSON.stringify(left).length
 }
 
 /** An end counts by its own time, because its start may be anywhere in the log. */
-const isBefore = ({ data, recordedAt }: RecordedEvent, cutoff: Date): boolean => {
-  const time = timeIn(data) ?? timeIn(data['start']) ?? timeIn(data['end'])
-  return (time === undefined ? recordedAt.getTime() : Date.parse(time)) < cutoff.getTime()
+const timeOf = ({ recordedAt, time }: MeasuredEvent): number => {
+  const at = time()
+  return at === undefined ? recordedAt.getTime() : Date.parse(at)
 }
 
-const timeIn = (holder: Json | undefined): string | undefined => {
-  if (!isJsonObject(holder)) return undefined
-  const time = holder['started_at'] ?? holder['ended_at']
-  return typeof time === 'string' ? time : undefined
+/** The time in the data of an event of a call. */
+export const timeIn = (data: JsonObject): string | undefined => {
+  for (const holder of [data, data['start'], data['end']]) {
+    const time = isJsonObject(holder) ? (holder['started_at'] ?? holder['ended_at']) : undefined
+    if (typeof time === 'string') return time
+  }
+  return undefined
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -110,7 +128,11 @@ const KINDS: Readonly<Record<string, string>> = {
   FeedbackGiven: 'content of feedback',
 }
 
-const kindOf = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): string => {
+const WITH_CONTENT: ReadonlySet<string> = new Set(
+  Object.keys(KINDS).filter((type) => KINDS[type]!.startsWith('content')),
+)
+
+const kindOf = ({ type, data }: TypedData): string => {
   if (isJsonObject(data['manifest'])) return 'manifests of artifacts'
   return KINDS[type] ?? 'objects, tables and others'
 }

@@ -173,6 +173,24 @@ describeInBrowser('what administrators do on the pages', () => {
     assert.deepEqual(settings['retention'], { content_days: 400, except: ['with_feedback'] })
   })
 
+  it('deletes a project once its name is typed', async () => {
+    await pages.service.in('acme/doomed').calls.start().json()
+    const page = await pages.open('/acme/-/settings/projects')
+    await page.getByRole('button', { name: 'Settings of doomed' }).click()
+    await page.getByRole('button', { name: 'Delete doomed' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete doomed?' })
+    await dialog.getByText('1 call').waitFor()
+    const remove = dialog.getByRole('button', { name: 'Delete for ever' })
+    assert.ok(await remove.isDisabled())
+    await dialog.getByRole('textbox', { name: 'Type doomed to confirm' }).fill('doomed')
+    await remove.click()
+    await dialog.getByText('The project was deleted.').waitFor()
+    await dialog.getByText('Erased').waitFor({ timeout: 100_000 })
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+    await page.getByText('doomed').first().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Settings of support' }).waitFor()
+  })
+
   it('creates and revokes a key, and ends another session', async () => {
     const other = await pages.open('/')
     const page = await pages.open('/-/account')

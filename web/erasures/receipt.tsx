@@ -30,14 +30,24 @@ const Progress = ({ erasure }: { readonly erasure: Erasure }) => {
           <Time at={finished_at} />
         </>
       )}
-      : {calls} of {plural(selected_calls, 'call')}, {plural(events, 'event')}, {shortNumber(bytes)} bytes
+      : {selected_calls > 0 && `${calls} of `}
+      {plural(selected_calls > 0 ? selected_calls : calls, 'call')}, {plural(events, 'event')},{' '}
+      {shortNumber(bytes)} bytes
       {unreadable > 0 && `; ${plural(unreadable, 'damaged event')} left as found`}
     </>
   )
 }
 
 /** The progress of an erasure, and its receipt once it is done. */
-export const Receipt = ({ path, id }: OfProject & { readonly id: string }) => {
+export const Receipt = ({
+  path,
+  id,
+  ofDeleted = false,
+}: OfProject & {
+  readonly id: string
+  /** The project was deleted: nothing else of it can be read again. */
+  readonly ofDeleted?: boolean
+}) => {
   const queries = useQueryClient()
   const erasure = useQuery({
     queryKey: ['erasures', path, id],
@@ -52,9 +62,9 @@ export const Receipt = ({ path, id }: OfProject & { readonly id: string }) => {
   })
   const isFinished = erasure.data?.state === 'finished'
   useEffect(() => {
-    if (isFinished)
+    if (isFinished && !ofDeleted)
       void queries.invalidateQueries({ predicate: ({ queryKey: [name] }) => name !== 'erasures' })
-  }, [isFinished, queries])
+  }, [isFinished, ofDeleted, queries])
   if (erasure.isError) return <Failed error={erasure.error} what="The erasure" />
   if (erasure.data === undefined) return <Loading what="erasure" />
   return (

@@ -1,6 +1,7 @@
 import { Button, Radio, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { DeleteProject } from '../erasures/delete-project.js'
 import { Erasures } from '../erasures/receipt.js'
 import { RetentionFields } from '../erasures/retention.js'
 import { api, dataOf, type Schemas } from '../kit/api.js'
@@ -43,6 +44,7 @@ export const ProjectSettingsDialog = ({
     queryFn: ({ signal }) =>
       dataOf(api.GET('/api/projects/{entity}/{project}', { params: { path }, signal })),
   })
+  const { isTeamAdministrator } = useRights(team)
   const [draft, setDraft] = useState<Settings>()
   const isChanged = draft !== undefined && isChangedFrom(settings.data, draft)
   return (
@@ -59,6 +61,7 @@ export const ProjectSettingsDialog = ({
             onSaved={onClose}
           />
           <Erasures path={path} />
+          {isTeamAdministrator && <DeleteProject path={path} onDeleted={onClose} />}
         </>
       )}
     </FormDialog>

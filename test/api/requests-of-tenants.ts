@@ -287,17 +287,24 @@ export const OF_REGISTRIES: Readonly<Record<string, (team: string) => Ask>> = {
   [`DELETE ${REGISTERED}/versions/{version}/tags/{tag}`]: (team) => ({ query: `?team=${team}` }),
 }
 
-const append = (service: TestService, stream: string, type: string, data: JsonObject) => {
-  const metadata = { correlationId: 'c', causationId: 'c', actor: 'test', schemaVersion: 1 }
-  return appendNext(service.stores.eventStore, stream, [{ id: randomUUID(), type, data, metadata }])
-}
+const someEvent = (type: string, data: JsonObject) => ({
+  ...{ id: randomUUID(), type, data },
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'test', schemaVersion: 1 },
+})
 
-/** The erasure of a call that does not exist. */
-const makeErasure = (service: TestService, project_id: string) =>
-  append(service, `erasure-${project_id}/something`, 'ErasureRequested', {
-    ...{ project_id, id: 'something', requested_at: '2026-01-01T00:00:00.000000Z', requested_by: 'test' },
-    ...{ reason: 'a test', filter: { call_ids: ['unknown'] } },
-  })
+const append = (service: TestService, stream: string, type: string, data: JsonObject) =>
+  appendNext(service.stores.eventStore, stream, [someEvent(type, data)])
+
+/** A finished erasure, which the service does not carry out. */
+const makeErasure = (service: TestService, project_id: string) => {
+  const [ofErasure, at] = [{ project_id, id: 'something' }, '2026-01-01T00:00:00.000000Z']
+  const request = { requested_at: at, requested_by: 'test', reason: 'a test', filter: {} }
+  const totals = { calls: 0, events: 0, bytes: 0, unreadable: 0, blobs_deleted: 0 }
+  return appendNext(service.stores.eventStore, `erasure-${project_id}/something`, [
+    someEvent('ErasureRequested', { ...ofErasure, ...request }),
+    someEvent('ErasureFinished', { ...ofErasure, finished_at: at, ...totals }),
+  ])
+}
 
 /** A queue, an item and its call, under the names of the paths; the service would choose other ids. */
 const makeQueue = async (service: TestService, project_id: string, key: string): Promise<void> => {

@@ -4,6 +4,7 @@ import { logUsage, type CallUsage, type LogUsage } from '../application/otel/log
 import { callEvents, type CallEnded, type CallStarted } from '../domain/calls/call.js'
 import { usageReportingChosen } from '../domain/projects/project.js'
 import { decode, type Codec } from '../kernel/codec/codec.js'
+import { isWithoutFigures } from '../kernel/codec/erasable.js'
 import type { JsonObject } from '../kernel/json/json.js'
 import type { Position, RecordedEvent } from '../kernel/ports/event-store.js'
 import type { LogSource } from '../kernel/ports/log-source.js'
@@ -49,7 +50,8 @@ async function* eventsOf({ source, after, end, project = '' }: LogRange): AsyncG
   for await (const event of source.readAll(after)) {
     if (event.position > end) return
     const isChoice = event.type === 'UsageReportingChosen'
-    if (event.unreadable === undefined && (isChoice || event.stream.startsWith(prefix))) yield event
+    if (event.unreadable !== undefined || isWithoutFigures(event.data)) continue
+    if (isChoice || event.stream.startsWith(prefix)) yield event
   }
 }
 

@@ -10,7 +10,9 @@ import { followLog } from '../kernel/follow-log.js'
 import type { EventStore, Position } from '../kernel/ports/event-store.js'
 import type { Log } from '../kernel/ports/log.js'
 import { callsProjection } from '../projections/calls/project.js'
-import { clearContent, clearProject } from '../projections/erasures/clear-content.js'
+import { clearContent, clearFigures, clearProject } from '../projections/erasures/clear-content.js'
+import { withoutFiguresProjection } from '../projections/erasures/without-figures.js'
+import type { Projection } from '../projections/projection.js'
 import { feedbackProjection } from '../projections/feedback/project.js'
 import { rebuildsIn } from '../projections/rebuilds/queries.js'
 import { errorName } from '../projections/runtime/error-name.js'
@@ -45,8 +47,8 @@ export const startErasing = async (options: ErasingOptions): Promise<Erasing> =>
   let cleared = 0
 
   /** Slowly, because other readers and the projector use the same engine. */
-  const insertAgain = (positions: readonly Position[]) => async () => {
-    const options = { clickHouse: clickHouse.writer, blobs, eventStore, projections: WITH_CONTENT }
+  const insertAgain = (positions: readonly Position[], projections: readonly Projection[]) => async () => {
+    const options = { clickHouse: clickHouse.writer, blobs, eventStore, projections }
     for await (const batch of eventsAt(eventStore, positions)) {
       signal.throwIfAborted()
       const begin = performance.now()
@@ -54,8 +56,24 @@ export const startErasing = async (options: ErasingOptions): Promise<Erasing> =>
       await sleep(performance.now() - begin, undefined, { ref: false })
     }
   }
-  const clearReadModels: Parameters<typeof runErasure>[0]['clearReadModels'] = (projectId, ids, positions) =>
-    clearing(() => clearContent(clickHouse, projectId, ids, insertAgain(positions), signal))
+  const clearReadModels: Parameters<typeof runErasure>[0]['clearReadModels'] = (
+    projectId,
+    ids,
+    positions,
+    kind,
+  ) =>
+    clearing(() =>
+      kind === 'figures'
+        ? clearFigures(
+            clickHouse,
+            projectId,
+            ids,
+            insertAgain(positions, [withoutFiguresProjection]),
+            signal,
+            () => eventStore.head(),
+          )
+        : clearContent(clickHouse, projectId, ids, insertAgain(positions, WITH_CONTENT), signal),
+    )
   const clearing = async (work: () => Promise<void>) => {
     const clear = async () => {
       // A rebuild that was interrupted has rows with content, and is continued first.

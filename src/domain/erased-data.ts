@@ -1,3 +1,4 @@
+import { isWithoutFigures } from '../kernel/codec/erasable.js'
 import { withDigitsOf } from '../kernel/json/digits.js'
 import type { JsonObject } from '../kernel/json/json.js'
 import type { ErasureRules } from '../kernel/erased-content.js'
@@ -27,6 +28,7 @@ const RULES: ErasureRules = {
  * What is left is valid for the codec of the event, and erasing it again changes nothing.
  */
 export const erasedData = (type: string, data: JsonObject): JsonObject | undefined => {
+  if (isWithoutFigures(data)) return data
   const ofCall = erasedCallData(type, data) ?? erasedFeedbackData(type, data)
   if (ofCall !== undefined || !Object.hasOwn(RULES, type)) return ofCall
   return withDigitsOf(data, { ...data, ...RULES[type]!(data), erased: true })

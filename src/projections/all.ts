@@ -1,5 +1,6 @@
 import { annotationQueuesProjection } from './annotation-queues/project.js'
 import { callsProjection } from './calls/project.js'
+import { withoutFiguresProjection } from './erasures/without-figures.js'
 import { deliveriesProjection } from './webhooks/project.js'
 import { feedbackProjection } from './feedback/project.js'
 import { filesProjection } from './files/project.js'
@@ -27,4 +28,5 @@ export const projections: readonly Projection[] = [
   runsProjection,
   artifactsProjection,
   projectsProjection,
+  withoutFiguresProjection,
 ]

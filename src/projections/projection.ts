@@ -27,6 +27,8 @@ export interface Projection {
   readonly name: string
   /** The types of events that make rows; others are not given to it. Absent: all. */
   readonly types?: ReadonlySet<string>
+  /** Only events whose figures were erased are given to it, and to no other. */
+  readonly ofErased?: true
   readonly rowsOf: (events: readonly ProjectedEvent[]) => readonly Rows[]
 }
 

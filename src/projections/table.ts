@@ -105,7 +105,8 @@ interface Options {
   readonly granularity?: number
 }
 
-const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
+/** Rows are synced. Empty parts stay until they are merged, because their block numbers would look like lost rows. */
+const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0'
 
 /** Declares a table of the read models, in whose sorting key `orderBy` are columns. Parts are synced before an insert is acknowledged. */
 export const table = <C extends Columns>(

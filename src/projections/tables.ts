@@ -1,6 +1,7 @@
 import { ITEMS, PROGRESS, QUEUES } from './annotation-queues/tables.js'
 import { MAKERS, VERSIONS } from './artifacts/tables.js'
 import { CALL_INDEX, CALLS } from './calls/tables.js'
+import { WITHOUT_FIGURES } from './erasures/without-figures.js'
 import { EVALUATION_ROWS } from './evaluations/tables.js'
 import { FEEDBACK } from './feedback/tables.js'
 import { FILES } from './files/tables.js'
@@ -19,7 +20,7 @@ const TABLES = [
   ...[QUEUES, ITEMS, PROGRESS, CALLS, CALL_INDEX, FACTS, REPORTING, USAGE_TOTALS, ROWS, ENTRIES, PUBLISHED],
   ...[VERSIONS, MAKERS, FILES, PROJECTS, DELIVERIES, CHANGES, FEEDBACK, OBJECT_ALIASES, OBJECT_TAGS],
   ...[OBJECT_VERSIONS, PRICES, REBUILDS, ARTIFACT_USES, RUN_CHANGES, RUN_SUMMARIES, EVALUATION_ROWS],
-  ...[END_USER_ATTRIBUTES, CHECKPOINTS, EVENT_TIMES, QUARANTINE, SCHEMA_VERSIONS],
+  ...[WITHOUT_FIGURES, END_USER_ATTRIBUTES, CHECKPOINTS, EVENT_TIMES, QUARANTINE, SCHEMA_VERSIONS],
 ]
 
 /** The statement that creates each table, by its name. */

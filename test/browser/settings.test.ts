@@ -170,7 +170,7 @@ describeInBrowser('what administrators do on the pages', () => {
     const settings = await read(`/api/projects/${PROJECT}`)
     assert.equal(settings['usage_reporting'], 'rolled_up')
     assert.equal(settings['end_user_attribute'], 'customer.id')
-    assert.deepEqual(settings['retention'], { content_days: 400, except: ['with_feedback'] })
+    assert.deepEqual(settings['retention'], { content_days: 400, except: ['with_feedback'], figures_days: 0 })
   })
 
   it('deletes a project once its name is typed', async () => {

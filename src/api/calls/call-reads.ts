@@ -1,3 +1,5 @@
+import { erasedCalls } from '../../projections/erasures/without-figures.js'
+import { erasedCallsField } from './erased-calls.js'
 import { positionsAsOf, readConditionsIn } from '../server/read-conditions.js'
 import type { Services } from '../../application/services.js'
 import type * as t from 'io-ts'
@@ -190,7 +192,10 @@ const countQueriedCalls = (reads: CallReads): AnyRoute =>
     body: callsStats,
     errors: ['forbidden'],
     response: open('CallsQueryStatsResponse', {
-      required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
+      required: {
+        ...{ count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
+        erased_calls: erasedCallsField,
+      },
     }),
     project: inBody,
     handle: (request) => {
@@ -212,7 +217,8 @@ const countQueriedCalls = (reads: CallReads): AnyRoute =>
               : usage.isUsed
                 ? await readWithUsage(reader, reads.books, selection, usage, count)
                 : await count(selection)
-          return { body: { ...counted, total_storage_size_bytes: bytes } }
+          const erased_calls = await erasedCalls(reader, projectId, position)
+          return { body: { ...counted, total_storage_size_bytes: bytes, erased_calls } }
         },
       }
     },

@@ -1,3 +1,5 @@
+import { erasedCalls } from '../../projections/erasures/without-figures.js'
+import { erasedHeader } from './erased-calls.js'
 import type { Services } from '../../application/services.js'
 import { threadFigures } from '../../application/calls/thread-figures.js'
 import { TOKENS } from '../../application/calls/usage-sums.js'
@@ -77,7 +79,10 @@ export const threadRoutes = (
       summary: 'Stream the threads of a project, one per line, the one last updated first.',
       body: threadsQuery,
       errors: ['forbidden'],
-      response: { schema: linesOf('One thread per line.', threadJson.schema), type: JSON_LINES },
+      response: {
+        ...{ schema: linesOf('One thread per line.', threadJson.schema), type: JSON_LINES },
+        headers: ['Tallytree-Position', 'Tallytree-Erased-Calls'],
+      },
       project: inBody,
       handle: (request) => {
         const { body, project: projectId, reader } = request
@@ -101,7 +106,9 @@ export const threadRoutes = (
             const of = { ...body, projectId, position, maxTraceCalls }
             const figures = await threadFigures(reader, usage, found, of)
             const lines = found.map((thread) => JSON.stringify({ ...thread, ...figures(thread.thread_id) }))
-            return { body: lines.map((line) => `${line}\n`).join(''), type: JSON_LINES }
+            const range = { from: query.after, to: query.before }
+            const headers = erasedHeader(await erasedCalls(reader, projectId, position, range))
+            return { body: lines.map((line) => `${line}\n`).join(''), type: JSON_LINES, headers }
           },
         }
       },

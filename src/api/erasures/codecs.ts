@@ -1,7 +1,7 @@
 import { ERASURE_STAGES } from '../../application/erasures/erasures.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
-import { number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { boolean, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 
 export const erasure = open('Erasure', {
@@ -11,6 +11,8 @@ export const erasure = open('Erasure', {
     requested_at: instant,
     requested_by: string,
     reason: string,
+    /** Whether figures are erased too. */
+    figures: boolean,
     selected_calls: number,
     /** Of the receipts so far. */
     calls: number,

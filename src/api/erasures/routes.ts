@@ -24,6 +24,8 @@ const PATH = '/api/projects/:entity/:project/erasures'
 const erasureRequest = closed('ErasureRequest', {
   required: { selection: erasureSelection, reason: textUpToCharacters(1000) },
   optional: {
+    /** Erases the figures of these calls and of all below them too: they are in no list and no total any more. */
+    figures: withDefault(boolean, false),
     /** Only answers what would be erased. */
     dry_run: withDefault(boolean, false),
   },
@@ -48,7 +50,7 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
     path: PATH,
     summary:
       'Erases the content of calls for ever: inputs, outputs, attributes, exceptions and their files. Times, models, usage, costs ' +
-      'and status stay. With dry_run it only answers what would be erased. Needs the role team_administrator.',
+      'and status stay, unless `figures` is true. With dry_run it only answers what would be erased. Needs the role team_administrator.',
     body: erasureRequest,
     requestHeaders: ['Tallytree-Min-Position', ...idempotent.requestHeaders],
     errors: [...alsoReads.errors, ...idempotent.errors, 'forbidden', 'bad-request'],
@@ -58,7 +60,7 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
     project: inPath,
     handle: async (request) => {
       const { body, project, principal, headers, reader } = request
-      const { selection, reason, dry_run } = body
+      const { selection, reason, dry_run, figures } = body
       requireTeamAdministrator(services.access, principal, project)
       requireErasable(services)
       requireBoundedFilter(selection.filter)
@@ -68,7 +70,7 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
       if (dry_run) {
         const conditions = { ...presentConditionsIn(headers), stale: false }
         const position = await services.reading.waitForNow(project, conditions)
-        const found = await previewErasure(reader, project, selection, position)
+        const found = await previewErasure(reader, project, selection, position, figures)
         return () => ({ body: { erasure: null, preview: found } })
       }
       const id = repeatableId(services, request, 'erasure', project)
@@ -88,6 +90,7 @@ const requestErasure = (services: ErasureServices): AnyRoute =>
             filter,
             query,
             except,
+            figures,
           },
         })(cause)
         const requested = (await erasureOf(services, project, id)) ?? null

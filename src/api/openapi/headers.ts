@@ -146,6 +146,10 @@ const RESPONSE_HEADERS: Readonly<Record<ResponseHeader | CommonHeader, JsonObjec
     description: 'The number of descendants of the returned calls that have not ended.',
     schema: count,
   },
+  'Tallytree-Erased-Calls': {
+    description: 'The number of calls of the range whose figures were erased. Absent if there are none.',
+    schema: { type: 'integer', minimum: 1 },
+  },
   'Tallytree-Unpriced-Models': {
     description:
       'The number of models without a price that used tokens. The body names them. Absent if all have prices or costs were ' +

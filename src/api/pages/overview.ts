@@ -1,3 +1,5 @@
+import { erasedCalls } from '../../projections/erasures/without-figures.js'
+import { erasedCallsField } from '../calls/erased-calls.js'
 import type { Services } from '../../application/services.js'
 import { decimalText } from '../../domain/prices/decimal.js'
 import { chartStarts } from '../../domain/usage/chart-buckets.js'
@@ -75,6 +77,7 @@ const overviewResponse = open('Overview', {
       }),
     ),
     unpriced_models: arrayOf(string),
+    erased_calls: erasedCallsField,
   },
 })
 
@@ -146,7 +149,9 @@ export const overviewRoute = (services: Pick<Services, 'clock' | 'access' | 'rea
             starts,
             prices: await pricesAt(position),
           }
-          return compressedJson(headers, shown(await overview(reader, asked).catch(refuseTooLarge)))
+          const found = await overview(reader, asked).catch(refuseTooLarge)
+          const erased_calls = await erasedCalls(reader, project, position, range)
+          return compressedJson(headers, { ...shown(found), erased_calls })
         },
       }
     },

@@ -1,3 +1,5 @@
+import { erasedCalls } from '../../projections/erasures/without-figures.js'
+import { erasedCallsField } from '../calls/erased-calls.js'
 import { Failure } from '../../application/failure.js'
 import { callsFilter, requireBoundedFilter } from '../../application/calls/filter.js'
 import { refuseTooLarge } from '../../application/calls/too-large.js'
@@ -67,6 +69,7 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
         step_us: int64,
         by_status: recordOf(arrayOf(int64)),
         facets: arrayOf(facet),
+        erased_calls: erasedCallsField,
       },
     }),
     project: inBody,
@@ -95,6 +98,7 @@ export const summaryRoute = (services: Pick<Services, 'access' | 'reading'>): An
                 [...counts.ofStatus].map(([status, { buckets }]) => [status, buckets]),
               ),
               facets,
+              erased_calls: await erasedCalls(reader, project, position, { from: body.start, to: body.end }),
             })
           }
           const selection = { projectId: project, filter, operation, position }

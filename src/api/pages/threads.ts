@@ -1,3 +1,5 @@
+import { erasedCalls } from '../../projections/erasures/without-figures.js'
+import { erasedCallsField } from '../calls/erased-calls.js'
 import { message } from '../../application/calls/preview.js'
 import { threadFigures } from '../../application/calls/thread-figures.js'
 import { refuseTooLarge } from '../../application/calls/too-large.js'
@@ -68,7 +70,9 @@ export const threadsRoute = (services: ThreadServices): AnyRoute => {
         offset: withDefault(wholeNumber, 0),
       },
     }),
-    response: open('ThreadsPage', { required: { rows: arrayOf(threadJson), has_more: boolean } }),
+    response: open('ThreadsPage', {
+      required: { rows: arrayOf(threadJson), has_more: boolean, erased_calls: erasedCallsField },
+    }),
     project: inBody,
     handle: (request) => {
       const { body, headers, project, reader } = request
@@ -81,7 +85,8 @@ export const threadsRoute = (services: ThreadServices): AnyRoute => {
           const page = { ...ALL_THREADS, ...of, matching, limit: limit + 1, offset }
           const found = await threads(reader)(page)
           const rows = await withFigures(reader, usage, found.slice(0, limit), of)
-          return compressedJson(headers, { rows, has_more: found.length > limit })
+          const erased_calls = await erasedCalls(reader, project, position)
+          return compressedJson(headers, { rows, has_more: found.length > limit, erased_calls })
         },
       }
     },

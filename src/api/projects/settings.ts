@@ -23,9 +23,10 @@ const retention = closed('Retention', {
   says:
     'After `content_days` days the content of calls is erased; 0 for never. Figures stay. Calls in `except` keep their content: ' +
     '`with_feedback`, `in_datasets` (a row of a dataset names the call), `in_annotation_queues`, `in_evaluations`. Without ' +
-    '`except` the exceptions stay as they are.',
+    '`except` the exceptions stay as they are. After `figures_days` days the calls are erased with their figures; 0 for never. ' +
+    'Then an exception keeps all calls of its trace.',
   required: { content_days: contentDays },
-  optional: { except: withDefault(exceptions, null) },
+  optional: { except: withDefault(exceptions, null), figures_days: withDefault(contentDays, null) },
 })
 
 const chosen = closed('ProjectSettings', {
@@ -48,7 +49,9 @@ const settings = open('ProjectSettingsResponse', {
     record: recordLevel,
     cache_seconds: cacheSeconds,
     end_user_attribute: endUserAttribute,
-    retention: open('RetentionResponse', { required: { content_days: contentDays, except: exceptions } }),
+    retention: open('RetentionResponse', {
+      required: { content_days: contentDays, except: exceptions, figures_days: contentDays },
+    }),
   },
 })
 
@@ -59,12 +62,13 @@ const settingsOf = ({
   endUserAttribute,
   contentDays: content_days,
   except,
+  figuresDays: figures_days,
 }: ProjectState) => ({
   usage_reporting: usageReporting,
   record,
   cache_seconds: cacheSeconds,
   end_user_attribute: endUserAttribute,
-  retention: { content_days, except },
+  retention: { content_days, except, figures_days },
 })
 
 const readSettings = (services: Pick<Services, 'eventStore' | 'access' | 'reading'>): AnyRoute =>
@@ -92,11 +96,19 @@ const writeSettings = (services: WriteServices): AnyRoute =>
     response: settings,
     project: inPath,
     errors: ['forbidden', 'conflict'],
-    handle: ({ body, project, principal }) => {
+    handle: async ({ body, project, principal }) => {
       requireProjectAdministrator(services.access, principal, project)
       if (body.retention !== null) {
         requireTeamAdministrator(services.access, principal, project)
-        if (body.retention.content_days > 0) requireErasable(services)
+        const { content_days, figures_days } = body.retention
+        const days = figures_days ?? (await projectNow(services, project)).figuresDays
+        if (content_days + days > 0) requireErasable(services)
+        if (days > 0 && days < content_days)
+          throw invalidField(
+            ['retention', 'figures_days'],
+            'value_error',
+            `Value error, ${days} is less than content_days: figures are kept for at least as long as content`,
+          )
       }
       if (Object.values(body).every((value) => value === null))
         throw invalidField(

@@ -49,6 +49,7 @@ const RESPONSE_HEADERS: Readonly<Record<ResponseHeader, true>> = {
   'Tallytree-Truncated': true,
   'Tallytree-Unfinished-Descendants': true,
   'Tallytree-Unpriced-Models': true,
+  'Tallytree-Erased-Calls': true,
 }
 
 const ALLOWED = [

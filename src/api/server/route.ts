@@ -81,6 +81,7 @@ export type ResponseHeader =
   | 'Tallytree-Truncated'
   | 'Tallytree-Unfinished-Descendants'
   | 'Tallytree-Unpriced-Models'
+  | 'Tallytree-Erased-Calls'
 
 /** A codec is one, or its members with further ones. Without the `answer` of a codec, the route answers text. */
 export interface ResponseSpec<Answer = unknown> {

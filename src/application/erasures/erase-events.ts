@@ -1,4 +1,8 @@
+import type { CountedCost } from '../../domain/calls/without-figures.js'
 import { erasedData } from '../../domain/erased-data.js'
+import { countedCost } from '../../domain/gateway/limits/ledger.js'
+import { withoutFigures } from '../../domain/without-figures.js'
+import { isWithoutFigures } from '../../kernel/codec/erasable.js'
 import type { CallsErased } from '../../domain/erasures/erasure.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { isJsonObject } from '../../kernel/json/json.js'
@@ -20,21 +24,26 @@ export const erasuresOf = async (
   { eventStore, blobs }: ReadingPorts,
   streams: readonly string[],
   counted: ReadonlySet<Position>,
+  kind: ErasureKind,
 ): Promise<{ readonly erasures: readonly Erasure[]; readonly receipt: Receipt }> => {
   const erasures: Erasure[] = []
   const changed: Position[] = []
   const named = new Set<string>()
   let [bytes, unreadable] = [0, 0]
-  for (const stream of streams)
-    for await (const event of eventStore.readStream(stream, { withUnreadable: true })) {
-      if (event.unreadable !== undefined) {
-        unreadable += 1
-        continue
-      }
-      const data = erasedData(event.type, await withSummary(blobs, event))
+  for (const stream of streams) {
+    const events: RecordedEvent[] = []
+    for await (const event of eventStore.readStream(stream, { withUnreadable: true }))
+      if (event.unreadable === undefined) events.push(event)
+      else unreadable += 1
+    const cost = kind === 'figures' ? countedCost(events) : undefined
+    for (const event of events) {
+      const data =
+        kind === 'figures'
+          ? figuresLeft(event, cost)
+          : erasedData(event.type, await withSummary(blobs, event))
       if (data === undefined) continue
       erasures.push({ position: event.position, data })
-      if (event.data['erased'] === true || counted.has(event.position)) continue
+      if (event.data[MARKS[kind]] === true || counted.has(event.position)) continue
       changed.push(event.position)
       bytes += jsonText(event.data).length - jsonText(data).length
       for (const { digest, size } of spilledIn(event)) {
@@ -42,6 +51,7 @@ export const erasuresOf = async (
         named.add(digest)
       }
     }
+  }
   const receipt = {
     events: changed.length,
     bytes: Math.max(0, bytes),
@@ -52,9 +62,19 @@ export const erasuresOf = async (
   return { erasures, receipt }
 }
 
-/** Whether an event has content that can be erased and was not. */
-export const hasContent = ({ type, data, unreadable }: RecordedEvent): boolean =>
-  unreadable === undefined && data['erased'] !== true && erasedData(type, data) !== undefined
+/** Whether an event has what an erasure removes and did not. */
+export const hasMore = (kind: ErasureKind, { type, data, unreadable }: RecordedEvent): boolean =>
+  unreadable === undefined &&
+  data[MARKS[kind]] !== true &&
+  (kind === 'figures' ? withoutFigures : erasedData)(type, data) !== undefined
+
+export type ErasureKind = 'content' | 'figures'
+
+const MARKS = { content: 'erased', figures: 'figures_erased' } as const
+
+/** Figures that are erased already stay as they are left. */
+const figuresLeft = ({ type, data }: RecordedEvent, cost: CountedCost | undefined): JsonObject | undefined =>
+  isWithoutFigures(data) ? data : withoutFigures(type, data, cost)
 
 const spilledIn = ({ data }: RecordedEvent) =>
   [data, data['start'], data['end']].flatMap((holder) =>

@@ -1,4 +1,5 @@
 import {
+  erasesFigures,
   erasureDecider,
   erasureStream,
   totalsOf,
@@ -28,10 +29,11 @@ export const previewErasure = async (
   project: string,
   selection: ErasureSelection,
   position: Position,
+  figures: boolean,
 ): Promise<ErasurePreview> => {
   let [calls, bytes, oldest] = [0, 0, '']
   const selected = selectionAt(project, selection, position)
-  for await (const page of selectedCalls(reader, selected, selection))
+  for await (const page of selectedCalls(reader, selected, { ...selection, figures }))
     for (const call of page) {
       calls += 1
       bytes += call.bytes
@@ -59,7 +61,10 @@ export const latestErasures = async (reading: Reading, project: string, limit: n
   return found.flatMap((erasure) => erasure ?? [])
 }
 
-const shown = (state: ErasureState, { id, requested_at, requested_by, reason }: ErasureRequested) => {
+const shown = (
+  state: ErasureState,
+  { id, requested_at, requested_by, reason, ...request }: ErasureRequested,
+) => {
   const { selected, receipts, finished } = state
   return {
     id,
@@ -67,6 +72,7 @@ const shown = (state: ErasureState, { id, requested_at, requested_by, reason }: 
     requested_at,
     requested_by,
     reason,
+    figures: erasesFigures(request),
     finished_at: finished?.finished_at ?? null,
     selected_calls: selected.reduce((sum, part) => sum + part.length, 0),
     ...totalsOf(state),

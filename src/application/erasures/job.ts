@@ -1,7 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { annotationItemStream } from '../../domain/annotation-queues/item.js'
 import { callStream } from '../../domain/calls/call.js'
 import { feedbackStream } from '../../domain/feedback/feedback.js'
 import {
+  erasesFigures,
   erasureDecider,
   erasureStream,
   type ErasureCommand,
@@ -14,9 +16,9 @@ import { commandsOf, load } from '../../kernel/execute.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Erasure, EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { feedbackIdsOn } from '../../projections/erasures/feedback-ids.js'
+import { feedbackIdsOn, queueItemsOf } from '../../projections/erasures/feedback-ids.js'
 import { selectedCalls } from '../../projections/erasures/selected-calls.js'
-import { erasuresOf, hasContent, positionsIn } from './erase-events.js'
+import { erasuresOf, hasMore, positionsIn, type ErasureKind } from './erase-events.js'
 import { erasureSelection, namedCalls, selectionAt } from './selection.js'
 import { deleteUnnamed } from './unnamed-blobs.js'
 
@@ -35,6 +37,7 @@ export interface ErasingPorts extends Pick<Ports, 'blobs' | 'ids' | 'clock'> {
     projectId: string,
     ids: readonly string[],
     positions: readonly Position[],
+    kind: ErasureKind,
   ) => Promise<void>
 }
 
@@ -81,10 +84,11 @@ export const runErasure = async (
 
   if (erase === undefined || (await stateNow()).finished !== null) return
   await selectCalls(ports, { project_id, id }, await stateNow(), note)
-  const { selected, receipts: before } = await stateNow()
+  const { selected, receipts: before, request } = await stateNow()
+  const kind = request !== null && erasesFigures(request) ? 'figures' : 'content'
   const counted = new Set(before.flatMap(({ positions }) => positionsIn(positions)))
 
-  const streamsOf = streamsOfCalls(ports, project_id)
+  const streamsOf = streamsOfCalls(ports, project_id, kind)
   // Feedback is found by the read model.
   const since = await eventStore.head()
   await waitUntilProjected(since)
@@ -94,7 +98,7 @@ export const runErasure = async (
     for (const [part, callIds] of selected.entries()) {
       ports.signal.throwIfAborted()
       const ofCalls = await streamsOf(callIds)
-      const { erasures, receipt } = await erasuresOf(ports, ofCalls, counted)
+      const { erasures, receipt } = await erasuresOf(ports, ofCalls, counted, kind)
       await note({ type: 'NoteErased', erased: { project_id, id, part, calls: callIds.length, ...receipt } })
       for (const stream of ofCalls) streams.add(stream)
       for (const { position } of erasures) positions.push(position)
@@ -104,10 +108,10 @@ export const runErasure = async (
     yield { position, data: { ...data, query: null, erased: true } }
   }
   await erase.call(eventStore, erasures())
-  await requireNoContent(eventStore, since, streams)
+  await requireNoMore(kind, eventStore, since, streams)
   await waitUntilProjected(await eventStore.head())
   const inOrder = positions.sort((one, other) => (one < other ? -1 : 1))
-  await ports.clearReadModels(project_id, selected.flat(), inOrder)
+  await ports.clearReadModels(project_id, selected.flat(), inOrder, kind)
   const { receipts } = await stateNow()
   const blobs_deleted = await deleteUnnamed(
     ports,
@@ -127,7 +131,10 @@ const selectCalls = async (
   note: Note,
 ): Promise<void> => {
   if (isSelected || request === null) return
-  const { filter, query, with_descendants, except } = request
+  const { filter, query, except } = request
+  const figures = erasesFigures(request)
+  // Of a call whose figures are erased nothing is above others.
+  const with_descendants = request.with_descendants || figures
   const decoded = decode(erasureSelection)({ filter, query, with_descendants, except })
   if (E.isLeft(decoded)) throw new Error('the selection of the erasure cannot be decoded')
   const known = new Set(selected.flat())
@@ -141,32 +148,37 @@ const selectCalls = async (
       part = []
     }
   }
-  const named = namedCalls(decoded.right)
-  if (named === undefined) {
+  const named = namedCalls({ ...decoded.right, with_descendants: request.with_descendants })
+  if (named !== undefined) await add(named)
+  if (named === undefined || figures) {
     const position = await eventStore.head()
     await waitUntilProjected(position)
     const selection = selectionAt(project_id, decoded.right, position)
-    for await (const page of selectedCalls(reader, selection, decoded.right))
+    for await (const page of selectedCalls(reader, selection, { ...decoded.right, figures }))
       await add(page.map((call) => call.id))
-  } else await add(named)
+  }
   await note({ type: 'SelectCalls', project_id, id, call_ids: part, is_last: true })
 }
 
 const streamsOfCalls =
-  ({ reader }: Pick<ErasingPorts, 'reader'>, projectId: string) =>
+  ({ reader }: Pick<ErasingPorts, 'reader'>, projectId: string, kind: ErasureKind) =>
   async (callIds: readonly string[]): Promise<readonly string[]> => [
     ...callIds.map((callId) => callStream(projectId, callId)),
     ...(await feedbackIdsOn(reader, projectId, callIds)).map((id) => feedbackStream(projectId, id)),
+    ...(kind === 'content' ? [] : await queueItemsOf(reader, projectId, callIds)).map((id) =>
+      annotationItemStream(projectId, id),
+    ),
   ]
 
 /** @throws ContentRecorded if a write that was under way when its call was erased brought content */
-const requireNoContent = async (
+const requireNoMore = async (
+  kind: ErasureKind,
   eventStore: EventStore,
   since: Position,
   streams: ReadonlySet<string>,
 ): Promise<void> => {
   for await (const event of eventStore.readAll({ after: since }))
-    if (streams.has(event.stream) && hasContent(event))
+    if (streams.has(event.stream) && hasMore(kind, event))
       throw new ContentRecorded(`${event.stream} got content while it was erased; it is erased again`)
 }
 

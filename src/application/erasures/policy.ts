@@ -1,5 +1,5 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import type { RetentionChosen } from '../../domain/projects/project.js'
+import { exceptionsOf, figuresDaysOf, type RetentionChosen } from '../../domain/projects/project.js'
 import type { Query } from '../../domain/query/query.js'
 import type { Cause } from '../../kernel/event.js'
 import { selectedCalls } from '../../projections/erasures/selected-calls.js'
@@ -9,7 +9,7 @@ import { selectionAt, type ErasureSelection } from './selection.js'
 
 type PolicyPorts = Pick<ErasingPorts, 'eventStore' | 'ids' | 'clock' | 'reader' | 'waitUntilProjected'>
 
-type Policy = Pick<RetentionChosen, 'content_days' | 'except'>
+type Policy = Omit<RetentionChosen, 'project_id'>
 
 const DAY_MS = 86_400_000
 
@@ -23,37 +23,67 @@ const policies = async ({
     if (project_id !== undefined && !chosen.has(project_id))
       chosen.set(project_id, { content_days, ...more } as Policy)
   }
-  return new Map([...chosen].filter(([, { content_days }]) => content_days > 0))
+  return chosen
 }
 
-/** Requests an erasure for each project that has content older than its policy, and none under way. */
+interface Due {
+  readonly figures: boolean
+  readonly reason: string
+  readonly selection: ErasureSelection
+}
+
+/** What a policy erases at a time: calls with their figures, then the content of younger ones. */
+const dueAt = (now: Date, policy: Policy): readonly Due[] => {
+  const { content_days } = policy
+  const [except, figuresDays] = [exceptionsOf(policy), figuresDaysOf(policy)]
+  const before = (days: number) => new Date(now.getTime() - days * DAY_MS)
+  const all = { filter: null, with_descendants: false }
+  const ofFigures = {
+    ...{ figures: true, reason: `calls are kept for ${figuresDays} days` },
+    selection: { ...all, query: startedBetween(null, before(figuresDays)), except },
+  }
+  const from = figuresDays > 0 ? before(figuresDays) : null
+  const query = startedBetween(from, before(content_days))
+  const ofContent = {
+    ...{ figures: false, reason: `content is kept for ${content_days} days` },
+    selection: { ...all, query, except: ['erased' as const, ...except] },
+  }
+  return [...(figuresDays > 0 ? [ofFigures] : []), ...(content_days > 0 ? [ofContent] : [])]
+}
+
+/** Requests erasures for each project that has calls older than its policy, and none under way. */
 export const requestByPolicy = async (ports: PolicyPorts): Promise<void> => {
   const { eventStore, ids, clock, reader, waitUntilProjected } = ports
   for (const [project_id, policy] of await policies(ports)) {
+    const now = clock.now()
+    const due = dueAt(now, policy)
+    if (due.length === 0) continue
     const [last] = await latestErasures(ports, project_id, 1)
     if (last !== undefined && last.state !== 'finished') continue
-    const now = clock.now()
-    const days = policy.content_days
-    const selected: ErasureSelection = {
-      ...{ filter: null, query: startedBefore(new Date(now.getTime() - days * DAY_MS)) },
-      ...{ with_descendants: false, except: ['erased', ...policy.except] },
-    }
     const position = await eventStore.head()
     await waitUntilProjected(position)
-    const selection = selectionAt(project_id, selected, position)
-    if ((await selectedCalls(reader, selection, selected).next()).done === true) continue
-    const correlationId = ids.next()
-    const cause: Cause = { correlationId, causationId: correlationId, actor: 'policy' }
-    await writeErasure(ports, {
-      type: 'RequestErasure',
-      request: {
-        ...{ project_id, id: ids.next(), requested_at: instantOf(now), requested_by: 'policy' },
-        ...{ reason: `content is kept for ${days} days`, whole_project: false, erased: false, ...selected },
-      },
-    })(cause)
+    for (const { figures, reason, selection } of due) {
+      const selected = selectedCalls(reader, selectionAt(project_id, selection, position), {
+        ...selection,
+        figures,
+      })
+      if ((await selected.next()).done === true) continue
+      const correlationId = ids.next()
+      const cause: Cause = { correlationId, causationId: correlationId, actor: 'policy' }
+      await writeErasure(ports, {
+        type: 'RequestErasure',
+        request: {
+          ...{ project_id, id: ids.next(), requested_at: instantOf(now), requested_by: 'policy' },
+          ...{ ...selection, reason, whole_project: false, erased: false, figures },
+        },
+      })(cause)
+    }
   }
 }
 
-const startedBefore = (time: Date): Query => ({
-  $expr: { $lt: [{ $getField: 'started_at' }, { $literal: time.toISOString() }] },
-})
+const startedBetween = (from: Date | null, to: Date): Query => {
+  const started = { $getField: 'started_at' }
+  const isBefore = { $lt: [started, { $literal: to.toISOString() }] } as const
+  if (from === null) return { $expr: isBefore }
+  return { $expr: { $and: [isBefore, { $gte: [started, { $literal: from.toISOString() }] }] } }
+}

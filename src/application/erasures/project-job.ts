@@ -45,7 +45,7 @@ export const requestOfDeletion = async (
     request: {
       ...{ project_id, id, requested_at: deleted_at, requested_by: deleted_by },
       ...{ reason: reason ?? 'the project was deleted', filter: null, query: null },
-      ...{ with_descendants: false, except: [], whole_project: true, erased: false },
+      ...{ with_descendants: false, except: [], figures: false, whole_project: true, erased: false },
     },
   })(cause)
 }

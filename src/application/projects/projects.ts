@@ -21,7 +21,11 @@ interface ProjectSettings {
   readonly record: RecordLevel | null
   readonly cache_seconds: number | null
   readonly end_user_attribute: string | null
-  readonly retention: { readonly content_days: number; readonly except: readonly Exception[] | null } | null
+  readonly retention: {
+    readonly content_days: number
+    readonly except: readonly Exception[] | null
+    readonly figures_days: number | null
+  } | null
 }
 
 /** Null keeps a setting. */

@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
-import { erasable, erased } from '../../kernel/codec/erasable.js'
+import { erasable, erasureFields, isWithoutFigures } from '../../kernel/codec/erasable.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -27,6 +27,7 @@ import {
   sameTrace,
 } from './content.js'
 import { erasedCallData } from './erased.js'
+import { callWithoutFigures } from './without-figures.js'
 import { reportedUsage, type ReportedUsage } from './usage/reported.js'
 import { callSource } from './source.js'
 import { usageByStart } from './usage/output-report.js'
@@ -61,7 +62,7 @@ export const callStarted = erasable(
       /** The user of the key that wrote the start. */
       wb_user_id: nullableText(string),
       end: nullable(knownEnd),
-      erased,
+      ...erasureFields,
     },
   }),
 )
@@ -70,30 +71,34 @@ export const callEnded = erasable(
   open('CallEnded', {
     says: 'A call ended, with its reported usage. The first end is kept.',
     required: { ...endFields.required, usage: reportedUsage },
-    optional: { ...endFields.optional, start: nullable(knownStart), erased },
+    optional: { ...endFields.optional, start: nullable(knownStart), ...erasureFields },
   }),
 )
 
 /** The start of the call, by which its rows are ordered; null if it has not started. */
 const startedAt = nullable(instant)
 
-const callRenamed = open('CallRenamed', {
-  says: "A call's display name was set or removed.",
-  required: ofCall,
-  optional: { display_name: nullableText(displayName), started_at: startedAt },
-})
+const callRenamed = erasable(
+  open('CallRenamed', {
+    says: "A call's display name was set or removed.",
+    required: ofCall,
+    optional: { display_name: nullableText(displayName), started_at: startedAt, ...erasureFields },
+  }),
+)
 
-const callDeleted = open('CallDeleted', {
-  says: 'A call was deleted. Reads and statistics exclude it and the calls below it from this position on.',
-  required: ofCall,
-  optional: { trace_id: nullableText(id), started_at: startedAt },
-})
+const callDeleted = erasable(
+  open('CallDeleted', {
+    says: 'A call was deleted. Reads and statistics exclude it and the calls below it from this position on.',
+    required: ofCall,
+    optional: { trace_id: nullableText(id), started_at: startedAt, ...erasureFields },
+  }),
+)
 
 const conflictingCallStartReported = erasable(
   open('ConflictingCallStartReported', {
     says: 'A start that conflicts with the recorded one was rejected. Stored for audit only.',
     required: { ...ofCall, start: callStart },
-    optional: { erased },
+    optional: erasureFields,
   }),
 )
 
@@ -101,7 +106,7 @@ const conflictingCallEndReported = erasable(
   open('ConflictingCallEndReported', {
     says: 'An end that conflicts with the recorded one was rejected. Stored for audit only.',
     required: { ...ofCall, end: callEnd },
-    optional: { erased },
+    optional: erasureFields,
   }),
 )
 
@@ -204,6 +209,8 @@ const evolve = (state: CallState, event: CallEvent): CallState => {
 
 const WAS_DELETED = refused('conflict', 'This call was deleted. Use another call id.')
 
+const WAS_ERASED = refused('conflict', 'This call was erased. Use another call id.')
+
 const decide = (state: CallState, command: CallCommand): Decision<CallEvent> => {
   switch (command.type) {
     case 'StartCall':
@@ -217,13 +224,15 @@ const decide = (state: CallState, command: CallCommand): Decision<CallEvent> => 
     case 'RenameCall': {
       const { project_id, id, display_name } = command
       if (state.deleted) return WAS_DELETED
+      if (isWithoutFigures(state.start)) return WAS_ERASED
       if (display_name === nameOf(state)) return nothing
       const started_at = state.start?.started_at ?? null
       return { events: [{ type: 'CallRenamed', data: { project_id, id, display_name, started_at } }] }
     }
     case 'DeleteCall': {
       const { project_id, id } = command
-      if (state.deleted || (state.start ?? state.end) === null) return nothing
+      if (state.deleted || (state.start ?? state.end) === null || isWithoutFigures(state.start))
+        return nothing
       const { trace_id, started_at } = state.start ?? { trace_id: null, started_at: null }
       return { events: [{ type: 'CallDeleted', data: { project_id, id, trace_id, started_at } }] }
     }
@@ -284,8 +293,11 @@ const decideStart = (state: CallState, command: StartCall) => {
 const asErased = <Event extends CallEvent>(
   event: Event,
   other: { readonly erased?: boolean | undefined } | null,
-) =>
-  other?.erased === true ? { ...event, data: erasedCallData(event.type, event.data) as Event['data'] } : event
+): Event => {
+  if (other?.erased !== true) return event
+  const left = isWithoutFigures(other) ? callWithoutFigures : erasedCallData
+  return { ...event, data: left(event.type, event.data) as Event['data'] }
+}
 
 const decideEnd = (state: CallState, { end, usage }: EndCall) => {
   const { project_id, id } = end

@@ -10,7 +10,7 @@ const ofErasure = { project_id: projectId, id }
 
 const erasureRequested = open('ErasureRequested', {
   says:
-    'The erasure of the content of calls, or of a deleted project, was requested. Once it has finished, `query` is erased too, because it may quote ' +
+    'The erasure of the content of calls, with `figures` of their figures too, or of a deleted project, was requested. Once it has finished, `query` is erased too, because it may quote ' +
     'content; `erased` then says so.',
   required: { ...ofErasure, requested_at: instant, requested_by: string, reason: string },
   optional: {
@@ -20,6 +20,7 @@ const erasureRequested = open('ErasureRequested', {
     except: withDefault(arrayOf(string), []),
     /** All content of a deleted project. */
     whole_project: withDefault(boolean, false),
+    figures: withDefault(boolean, false),
     erased: withDefault(boolean, false),
   },
 })
@@ -65,6 +66,9 @@ export const erasureEvents = {
 
 export type ErasureEvent = EventOf<typeof erasureEvents>
 export type ErasureRequested = t.TypeOf<typeof erasureRequested>
+/** Requests of earlier releases do not say. */
+export const erasesFigures = ({ figures }: Partial<Pick<ErasureRequested, 'figures'>>): boolean =>
+  figures === true
 export type CallsErased = t.TypeOf<typeof callsErased>
 export type ErasureFinished = t.TypeOf<typeof erasureFinished>
 

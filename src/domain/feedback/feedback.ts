@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
 import { nullableText } from '../../kernel/codec/containers.js'
-import { erasable, erased } from '../../kernel/codec/erasable.js'
+import { erasable, erasureFields } from '../../kernel/codec/erasable.js'
 import { instant, type Instant } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
@@ -19,7 +19,7 @@ export const feedbackGiven = erasable(
       ...contentFields.optional,
       /** The user of the key that wrote it. */
       wb_user_id: nullableText(string),
-      erased,
+      ...erasureFields,
     },
   }),
 )
@@ -43,7 +43,7 @@ export const feedbackEvents = {
 export type FeedbackGiven = t.TypeOf<typeof feedbackGiven>
 
 /** Fields set by the client. */
-export type FeedbackContent = Omit<FeedbackGiven, 'created_at' | 'wb_user_id' | 'erased'>
+export type FeedbackContent = Omit<FeedbackGiven, 'created_at' | 'wb_user_id' | 'erased' | 'figures_erased'>
 
 export type FeedbackEvent = EventOf<typeof feedbackEvents>
 

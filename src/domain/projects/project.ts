@@ -80,9 +80,9 @@ const endUserAttributeChosen = open('EndUserAttributeChosen', {
 const retentionChosen = open('RetentionChosen', {
   says:
     'After how many days the content of the calls of a project is erased was set; 0 for never. It also applies to calls that ' +
-    'are recorded already. Calls named by `except` keep it.',
+    'are recorded already. Calls named by `except` keep it. After `figures_days` days the figures are erased too.',
   required: { project_id: projectId, content_days: contentDays },
-  optional: { except: withDefault(exceptions, []) },
+  optional: { except: withDefault(exceptions, []), figures_days: withDefault(contentDays, 0) },
 })
 
 export const projectEvents = {
@@ -96,6 +96,13 @@ export const projectEvents = {
 }
 
 export type RetentionChosen = t.TypeOf<typeof retentionChosen>
+
+/** Events of earlier releases have none. */
+export const exceptionsOf = ({ except }: Partial<Pick<RetentionChosen, 'except'>>): readonly Exception[] =>
+  except ?? []
+
+export const figuresDaysOf = ({ figures_days }: Partial<Pick<RetentionChosen, 'figures_days'>>): number =>
+  figures_days ?? 0
 
 export type ProjectEvent = EventOf<typeof projectEvents>
 
@@ -131,6 +138,7 @@ export interface ChooseRetention {
   readonly content_days: number
   /** Null leaves them unchanged. */
   readonly except: readonly Exception[] | null
+  readonly figures_days: number | null
 }
 
 export interface CreateProject {
@@ -163,6 +171,7 @@ export interface ProjectState {
   readonly endUserAttribute: string
   readonly contentDays: number
   readonly except: readonly Exception[]
+  readonly figuresDays: number
   /** Null for a project that was never created explicitly. */
   readonly createdAt: string | null
   readonly description: string | null
@@ -177,6 +186,7 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
     endUserAttribute: '',
     contentDays: 0,
     except: [],
+    figuresDays: 0,
     createdAt: null,
     description: null,
     repo: null,
@@ -193,7 +203,10 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
       case 'EndUserAttributeChosen':
         return { ...state, endUserAttribute: event.data.end_user_attribute }
       case 'RetentionChosen':
-        return { ...state, contentDays: event.data.content_days, except: event.data.except }
+        return {
+          ...{ ...state, contentDays: event.data.content_days, except: exceptionsOf(event.data) },
+          figuresDays: figuresDaysOf(event.data),
+        }
       case 'ProjectCreated':
         return { ...state, createdAt: event.data.created_at }
       case 'ProjectDescribed':
@@ -234,9 +247,13 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
       case 'ChooseRetention': {
         const { content_days } = command
         const except = inOrder(command.except ?? state.except)
-        return state.contentDays === content_days && state.except.join() === except.join()
+        const figures_days = command.figures_days ?? state.figuresDays
+        const isSame = state.contentDays === content_days && state.figuresDays === figures_days
+        return isSame && state.except.join() === except.join()
           ? nothing
-          : { events: [{ type: 'RetentionChosen', data: { project_id, content_days, except } }] }
+          : {
+              events: [{ type: 'RetentionChosen', data: { project_id, content_days, except, figures_days } }],
+            }
       }
       case 'CreateProject':
         return state.createdAt !== null

@@ -118,5 +118,6 @@ export const digestedModels: readonly DigestedModel[] = [
   contents('artifact_uses', ['project_id', 'run_id', 'artifact_id'], ['source_project', 'collection']),
   contents('artifact_makers', ['project_id', 'run_id', 'collection', 'version'], []),
   contents('projects', ['project_id'], ['created_at']),
+  contents('calls_without_figures', ['project_id', 'day', 'id'], []),
   history('delivery_changes', { key: ['team', 'delivery_id'], columns: CHANGES.names }),
 ]

@@ -8,6 +8,15 @@ import { FEEDBACK } from '../feedback/tables.js'
 import { OBJECT_VERSIONS } from '../objects/tables.js'
 import { RUN_CHANGES, RUN_SUMMARIES } from '../runs/tables.js'
 import { ROWS } from '../tables/tables.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import {
+  dropErasedTraces,
+  figureMutations,
+  isComputingTotals,
+  recomputeTotals,
+  TOTALS_MUTATIONS,
+  type Mutations,
+} from './clear-figures.js'
 
 /** The calls whose content is erased. A mutation reads them from a table, because a statement with many ids takes long. */
 const ERASED_CALLS = 'erased_calls'
@@ -32,9 +41,6 @@ const assignments = ({ columns }: HasContent): string =>
       return [`${name} = ${type.includes('Nullable') ? `if(isNull(${name}), NULL, ${erased})` : erased}`]
     })
     .join(', ')
-
-/** By table. */
-type Mutations = Readonly<Record<string, string>>
 
 /** The mutations that remove the content of calls. Stored rows of evaluations are made again from their calls. */
 const OF_CALLS: Mutations = {
@@ -75,6 +81,27 @@ export const clearProject = (
   signal: AbortSignal,
 ): Promise<void> => clear(clickHouse, OF_PROJECT, projectId, [''], () => Promise.resolve(), signal)
 
+/** Removes all rows of calls, and has the totals of what is left of their traces computed again. `head` is the end of the log. */
+export const clearFigures = (
+  clickHouse: Pick<ClickHouse, 'writer' | 'reader'>,
+  projectId: string,
+  ids: readonly string[],
+  insertAgain: () => Promise<void>,
+  signal: AbortSignal,
+  head: () => Promise<Position>,
+): Promise<void> => {
+  const { reader, writer } = clickHouse
+  const begin = () => recomputeTotals(clickHouse, ERASED_CALLS, head)
+  const end = async () => {
+    await until(async () => !(await isComputingTotals(reader)), signal)
+    await mutate(writer, TOTALS_MUTATIONS, signal)
+    await insertAgain()
+    await removeInactiveParts(writer, Object.keys(TOTALS_MUTATIONS), signal)
+    await dropErasedTraces(writer)
+  }
+  return clear(clickHouse, figureMutations(ERASED_CALLS), projectId, ids, end, signal, begin)
+}
+
 const clear = async (
   { writer }: Pick<ClickHouse, 'writer'>,
   mutations: Mutations,
@@ -82,6 +109,7 @@ const clear = async (
   ids: readonly string[],
   insertAgain: () => Promise<void>,
   signal: AbortSignal,
+  begin: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> => {
   const tables = Object.keys(mutations)
   const drop = () => writer.command(`DROP TABLE IF EXISTS ${ERASED_CALLS} SYNC`)
@@ -95,14 +123,19 @@ const clear = async (
       columns: ['project_id', 'id'],
       values: ids.slice(from, from + IDS_AT_ONCE).map((id) => [projectId, id]),
     })
+  await begin()
+  await mutate(writer, mutations, signal)
+  await insertAgain()
+  await removeInactiveParts(writer, tables, signal)
+  await drop()
+}
+
+const mutate = async (writer: ClickHouseWriter, mutations: Mutations, signal: AbortSignal): Promise<void> => {
   for (const [table, mutation] of Object.entries(mutations))
     await writer.command(
       `ALTER TABLE ${table} ${mutation} SETTINGS mutations_sync = 0, allow_nondeterministic_mutations = 1`,
     )
-  await until(async () => (await unfinishedMutations(writer, tables)) === 0, signal)
-  await insertAgain()
-  await removeInactiveParts(writer, tables, signal)
-  await drop()
+  await until(async () => (await unfinishedMutations(writer, Object.keys(mutations))) === 0, signal)
 }
 
 const unfinishedMutations = async (writer: ClickHouseWriter, tables: readonly string[]): Promise<number> => {

@@ -9,26 +9,33 @@ import { raw, sql, type Sql } from '../sql.js'
 /** Calls that a selection leaves out. */
 export type KeptCalls = Exception | 'erased'
 
-/** The condition on rows of `calls` that leaves calls out, as of `{position:UInt64}` in `{project:String}`. */
-export const keptCalls =
-  (projectId: string) =>
-  (kept: KeptCalls): Sql => {
-    switch (kept) {
-      case 'erased':
-        return sql`is_erased IS NULL`
-      case 'with_feedback':
-        return sql`id NOT IN (${namedByFeedback(callRef(projectId, ''))})`
-      case 'in_annotation_queues':
-        return sql`id NOT IN (SELECT call_id FROM annotation_queue_items
-          WHERE project_id = {project:String} AND position <= {position:UInt64} AND ${LIVE_QUEUES})`
-      case 'in_datasets':
-        return sql`id NOT IN (${namedByDatasets(callRef(projectId, ''))})`
-      case 'in_evaluations':
-        return sql`trace_id NOT IN (${EVALUATED_TRACES})`
-      default:
-        return kept satisfies never
-    }
+/**
+ * The condition on rows of `calls` that leaves calls out, or all calls of their traces, as of `{position:UInt64}` in
+ * `{project:String}`.
+ */
+export const keptCalls = (projectId: string, kept: KeptCalls, keeps: 'call' | 'trace'): Sql => {
+  const notIn = (ids: Sql): Sql =>
+    keeps === 'call'
+      ? sql`id NOT IN (${ids})`
+      : sql`trace_id NOT IN (SELECT trace_id FROM call_index WHERE project_id = {project:String} AND id IN (${ids}))`
+  switch (kept) {
+    case 'erased':
+      return sql`is_erased IS NULL`
+    case 'with_feedback':
+      return notIn(namedByFeedback(callRef(projectId, '')))
+    case 'in_annotation_queues':
+      return notIn(QUEUED)
+    case 'in_datasets':
+      return notIn(namedByDatasets(callRef(projectId, '')))
+    case 'in_evaluations':
+      return sql`trace_id NOT IN (${EVALUATED_TRACES})`
+    default:
+      return kept satisfies never
   }
+}
+
+const QUEUED = sql`SELECT call_id FROM annotation_queue_items
+  WHERE project_id = {project:String} AND position <= {position:UInt64} AND ${LIVE_QUEUES}`
 
 const namedByFeedback = (prefix: string): Sql =>
   sql`SELECT splitByChar('/', substring(assumeNotNull(weave_ref), length(${prefix}) + 1))[1] FROM feedback FINAL

@@ -3,7 +3,7 @@ import { SQL_TIME } from '../clickhouse-values.js'
 import type { CallId } from '../calls/pages.js'
 import { compileSelection, KEY_FIRST, type CallSelection } from '../calls/select.js'
 import { NO_FILTER } from '../calls/filter.js'
-import { raw, select, sql, typed } from '../sql.js'
+import { raw, select, sql, typed, type Sql } from '../sql.js'
 import { withDescendants } from '../usage/queries.js'
 import { keptCalls, type KeptCalls } from './kept-calls.js'
 
@@ -20,10 +20,10 @@ const COLUMNS = sql`call_id AS id, call_started_at AS started_at, call_bytes AS 
 async function* matchingCalls(
   reader: ClickHouseReader,
   selection: CallSelection,
-  except: readonly KeptCalls[],
+  except: readonly Sql[],
 ): AsyncGenerator<readonly CallId[]> {
   const compiled = compileSelection(selection, [])
-  const visible = [sql`started_position <= {position:UInt64}`, ...except.map(keptCalls(selection.projectId))]
+  const visible = [sql`started_position <= {position:UInt64}`, ...except]
   let last: CallId | undefined
   do {
     const range =
@@ -38,6 +38,13 @@ async function* matchingCalls(
   } while (last !== undefined)
 }
 
+interface Options {
+  readonly with_descendants: boolean
+  readonly except: readonly KeptCalls[]
+  /** Whether figures are erased too: then calls below are selected, and an exception keeps the trace of its call. */
+  readonly figures: boolean
+}
+
 /**
  * The selected calls, deleted ones too, each once, and all calls below them if asked for.
  *
@@ -46,10 +53,10 @@ async function* matchingCalls(
 export async function* selectedCalls(
   reader: ClickHouseReader,
   selection: CallSelection,
-  options: { readonly with_descendants: boolean; readonly except: readonly KeptCalls[] },
+  { with_descendants, except: kept, figures }: Options,
 ): AsyncGenerator<readonly CallId[]> {
-  const { except } = options
-  if (!options.with_descendants) {
+  const except = kept.map((one) => keptCalls(selection.projectId, one, figures ? 'trace' : 'call'))
+  if (!with_descendants && !figures) {
     yield* matchingCalls(reader, selection, except)
     return
   }

@@ -108,7 +108,7 @@ export const findLogMismatch = async (
 /** The rows of a batch are inserted before the checkpoint is written, so some may be of later events. */
 const lastProjected = async (clickHouse: Querying, checkpoint: Position): Promise<Position> => {
   const [row] = await clickHouse.query<{ at: string }>(
-    'SELECT toString(max(position)) AS at FROM usage_facts WHERE position > {checkpoint:UInt64}',
+    'SELECT toString(max(greatest(started_position, ended_position, deleted_position))) AS at FROM usage_facts WHERE position > {checkpoint:UInt64}',
     { checkpoint },
   )
   return BigInt(row?.at ?? 0)

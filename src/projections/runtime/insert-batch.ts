@@ -6,6 +6,7 @@ import { START_PAYLOAD } from '../../domain/calls/payload.js'
 import { FieldUnreadable, spilledTexts, withParsed } from '../../kernel/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
 import { withInheritedDeletions } from '../calls/inherited-deletions.js'
+import { isWithoutFigures } from '../../kernel/codec/erasable.js'
 import { StreamUnreadable } from '../../kernel/ports/event-store-errors.js'
 import { mapInSteps } from '../../kernel/yield-to-event-loop.js'
 import { plainTexts } from '../runs/plain-json.js'
@@ -151,7 +152,8 @@ const partsOf = (events: readonly ProjectedEvent[]): readonly (readonly Projecte
 /** The event with its spilled fields and what its rows need of earlier events of its stream, and the size of those. */
 const wholeEvent = async ({ blobs, eventStore }: InsertOptions, event: RecordedEvent) => {
   const own = isSpilled(event) ? await resolve(blobs, event) : event
-  if (!needsEarlierEvents(event.type, event.data, event.revision)) return { event: own, bytesRead: 0 }
+  if (isWithoutFigures(event.data) || !needsEarlierEvents(event.type, event.data, event.revision))
+    return { event: own, bytesRead: 0 }
   const earlier: ProjectedEvent[] = []
   let bytesRead = 0
   for await (const one of eventStore.readStream(event.stream)) {
@@ -195,8 +197,10 @@ const resolve = async (blobs: BlobStore, event: RecordedEvent): Promise<Projecte
 
 const project = (projection: Projection, events: readonly ProjectedEvent[]) => {
   try {
-    const { types } = projection
-    const own = types === undefined ? events : events.filter(({ type }) => types.has(type))
+    const { types, ofErased = false } = projection
+    const own = events.filter(
+      ({ type, data }) => types?.has(type) !== false && isWithoutFigures(data) === ofErased,
+    )
     return own.length === 0 ? [] : projection.rowsOf(own)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

@@ -106,7 +106,7 @@ describe('the exceptions of a retention', () => {
   })
 
   it('keeps the content of these calls, but of no others, such as one whose client marked it as erased', async () => {
-    const retention = { content_days: 30, except: [...EXCEPTIONS] }
+    const retention = { content_days: 30, except: [...EXCEPTIONS], figures_days: 0 }
     assert.deepEqual(accepted(await service.send('PUT', SETTINGS, { retention }))['retention'], retention)
     await until(async () => {
       const { data } = accepted(await service.send('GET', `${SETTINGS}/erasures`))
@@ -119,7 +119,7 @@ describe('the exceptions of a retention', () => {
 
   it('keeps its exceptions when only the days change, and erases what is no longer one', async () => {
     const { retention } = accepted(await service.send('PUT', SETTINGS, { retention: { content_days: 20 } }))
-    assert.deepEqual(retention, { content_days: 20, except: [...EXCEPTIONS] })
+    assert.deepEqual(retention, { content_days: 20, except: [...EXCEPTIONS], figures_days: 0 })
     accepted(
       await service.send('PUT', SETTINGS, { retention: { content_days: 20, except: ['in_datasets'] } }),
     )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { until } from '../../support/until.js'
-import { accepted, reasonOf } from '../calls/given.js'
+import { accepted, reasonOf, told } from '../calls/given.js'
 
 const PROJECT = 'default/retention'
 const SETTINGS = `/api/projects/${PROJECT}`
@@ -52,6 +52,17 @@ describe('the retention of a project', () => {
     for await (const { type } of service.stores.eventStore.readAll({ after: head }))
       if (type === 'ErasureRequested') requested.push(type)
     assert.equal(requested.length, 1)
+  })
+
+  it('keeps figures for at least as long as content', async () => {
+    const refused = await service.send('PUT', SETTINGS, { retention: { content_days: 30, figures_days: 29 } })
+    assert.deepEqual(told(refused), ['value_error retention.figures_days'])
+    accepted(await service.send('PUT', SETTINGS, { retention: { content_days: 30, figures_days: 30 } }))
+    await until(async () => (await service.in(PROJECT).calls.ids({})).join() === 'new')
+    const { reason, figures } = (await latest())!
+    assert.deepEqual({ reason, figures }, { reason: 'calls are kept for 30 days', figures: true })
+    const longer = await service.send('PUT', SETTINGS, { retention: { content_days: 31 } })
+    assert.deepEqual(told(longer), ['value_error retention.figures_days'])
   })
 
   it('is set by administrators of the team only', async () => {

@@ -22,13 +22,13 @@ describe('how a project’s calls report usage', () => {
         record: 'all',
         cache_seconds: 0,
         end_user_attribute: '',
-        retention: { content_days: 0, except: [] },
+        retention: { content_days: 0, except: [], figures_days: 0 },
       })
       await writesNothing(service, async () => accepted(await put(project, { usage_reporting })))
       const read = accepted(await service.send('GET', `/api/projects/${project}`))
       assert.deepEqual(read, {
         ...{ usage_reporting, record: 'all', cache_seconds: 0, end_user_attribute: '' },
-        retention: { content_days: 0, except: [] },
+        retention: { content_days: 0, except: [], figures_days: 0 },
       })
     }
     assert.equal((await eventsOf(service, `project-${project}`)).length, 3)
@@ -51,7 +51,7 @@ describe('how a project’s calls report usage', () => {
   it('is chosen apart from what is recorded of completions, and together with it', async () => {
     const project = someProject()
     const both = { usage_reporting: 'own', record: 'metadata', cache_seconds: 60, end_user_attribute: 'a.b' }
-    const retention = { content_days: 0, except: [] }
+    const retention = { content_days: 0, except: [], figures_days: 0 }
     assert.deepEqual(accepted(await put(project, both)), { ...both, retention })
     await writesNothing(service, async () => accepted(await put(project, both)))
     assert.deepEqual(accepted(await put(project, { usage_reporting: 'auto' })), {

@@ -23,13 +23,17 @@ export interface AnswerOptions {
 }
 
 /** The response as one JSON object. */
-export const usageQueryJson = (groups: readonly UsageGroup[], shown: AnswerOptions): string => {
+export const usageQueryJson = (
+  groups: readonly UsageGroup[],
+  shown: AnswerOptions,
+  erased: number,
+): string => {
   const rows = groups.flatMap((group) =>
     group.key === undefined ? [] : [`{"group":${keyJson(group.key, shown)},${periodsJson(group, shown)}}`],
   )
   const others = groups.find(({ key }) => key === undefined)
   const totals = totalsOf(groups)
-  return `{"rows":[${rows.join(',')}],"others":${others === undefined ? 'null' : summaryJson(others, shown)},"totals":${summaryJson(totals, shown)}}`
+  return `{"rows":[${rows.join(',')}],"others":${others === undefined ? 'null' : summaryJson(others, shown)},"totals":${summaryJson(totals, shown)},"erased_calls":${erased}}`
 }
 
 /** A row a line; the last has no group where groups lie beyond the limit. */

@@ -1,3 +1,4 @@
+import { erasedCallsField } from '../../calls/erased-calls.js'
 import type * as t from 'io-ts'
 import { describedAs } from '../../../kernel/codec/codec.js'
 import { CALENDAR_UNITS } from '../../../domain/usage/calendar.js'
@@ -107,5 +108,8 @@ const usageTotals = open('UsageTotals', {
 
 export const usageQueryResponse = open('UsageQueryResponse', {
   says: 'Usage by group, in order.',
-  required: { rows: arrayOf(usageRow), others: nullable(usageRest), totals: usageTotals },
+  required: {
+    ...{ rows: arrayOf(usageRow), others: nullable(usageRest), totals: usageTotals },
+    erased_calls: erasedCallsField,
+  },
 })

@@ -4,6 +4,8 @@ import { instantOf } from '../../../kernel/codec/instant.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import { prefetchFirst } from '../../../kernel/prefetch-first.js'
 import { entityOf, projectNameOf } from '../../../kernel/ids.js'
+import { erasedCalls } from '../../../projections/erasures/without-figures.js'
+import { erasedHeader } from '../../calls/erased-calls.js'
 import { usageBy, type UsageGroup } from '../../../projections/usage/query/queries.js'
 import { readTotals } from '../../../projections/usage/query/open-traces.js'
 import { readUsedModels } from '../../../projections/usage/query/used-models.js'
@@ -51,7 +53,7 @@ export const usageQueryRoutes = (
           'text/csv': { type: 'string', description: 'With `format: csv`: a header and one line per group.' },
           [PARQUET]: { type: 'string', format: 'binary', description: 'With `format: parquet`.' },
         },
-        headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
+        headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models', 'Tallytree-Erased-Calls'],
       }),
       project: scopeOf,
       handle: (request) => {
@@ -93,12 +95,14 @@ export const usageQueryRoutes = (
                 ? usageOf(scope, limit)
                 : teamUsage(reader, body.team, usageOf, { groupBy, orderBy, limit })
             ).catch(refuseTooLarge)
+            const erased = await erasedCalls(reader, scope, position, range)
             if (format === 'parquet')
               return {
                 ...file(await prefetchFirst(usageParquet(reader, groups, shown)), PARQUET),
-                headers: downloadedAs(scope, 'parquet'),
+                headers: { ...downloadedAs(scope, 'parquet'), ...erasedHeader(erased) },
               }
-            return respond(scope, groups, format, byte_order_mark ? BYTE_ORDER_MARK : '', shown)
+            const mark = byte_order_mark ? BYTE_ORDER_MARK : ''
+            return respond(scope, groups, format, mark, { ...shown, erased })
           },
         }
       },
@@ -118,15 +122,19 @@ const respond = (
   groups: readonly UsageGroup[],
   format: Exclude<UsageQueryRequest['format'], 'parquet'>,
   mark: string,
-  shown: AnswerOptions,
+  shown: AnswerOptions & { readonly erased: number },
 ) => {
+  const { erased } = shown
   if (format === 'csv')
-    return { ...file([mark, usageCsv(groups, shown)], CSV), headers: downloadedAs(scope, 'csv') }
+    return {
+      ...file([mark, usageCsv(groups, shown)], CSV),
+      headers: { ...downloadedAs(scope, 'csv'), ...erasedHeader(erased) },
+    }
   return {
     ...(format === 'json'
-      ? file([usageQueryJson(groups, shown)], 'application/json; charset=utf-8')
+      ? file([usageQueryJson(groups, shown, erased)], 'application/json; charset=utf-8')
       : file([usageQueryLines(groups, shown)], JSON_LINES)),
-    headers: unpricedHeader(totalsOf(groups).figures.pricing.unpricedCount),
+    headers: { ...unpricedHeader(totalsOf(groups).figures.pricing.unpricedCount), ...erasedHeader(erased) },
   }
 }
 

@@ -1,3 +1,4 @@
+import { erasedCallsField } from '../../calls/erased-calls.js'
 import * as t from 'io-ts'
 import { Codec, describedAs, refuse } from '../../../kernel/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
@@ -136,6 +137,7 @@ export const callStatsResponse = open('CallStatsResponse', {
     timezone: string,
     usage_buckets: arrayOf(usageBucket),
     call_buckets: arrayOf(callBucket),
+    erased_calls: erasedCallsField,
     ended_before_start_count: describedAs(nullable(int64), {
       description:
         'Calls that ended before they started. They have no latency. Null if no latency is requested.',

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Services } from '../../../application/services.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
+import { erasedCalls } from '../../../projections/erasures/without-figures.js'
 import { callGroups, callStats } from '../../../projections/usage/stats/call-stats.js'
 import { isCost } from '../../../projections/usage/columns.js'
 import { usageStats, type UsageStats } from '../../../projections/usage/stats/usage-stats.js'
@@ -74,7 +75,15 @@ export const statsRoutes = (
                   groupBy && callGroups(reader, selected, groupBy, calls, body.limit),
                 ]),
             ).catch(refuseTooLarge)
-            const head = { start, end, granularity, timezone, ...(hasCosts ? unpricedMembers(unpriced) : {}) }
+            const erased_calls = await erasedCalls(reader, projectId, position, { from: start, to: end })
+            const head = {
+              start,
+              end,
+              granularity,
+              timezone,
+              erased_calls,
+              ...(hasCosts ? unpricedMembers(unpriced) : {}),
+            }
             const json = statsJson(head, buckets, callFigures, grouped)
             return {
               body: Readable.from(json, { objectMode: false }),

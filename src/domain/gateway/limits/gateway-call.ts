@@ -1,3 +1,4 @@
+import { isWithoutFigures } from '../../../kernel/codec/erasable.js'
 import { instant, type Instant } from '../../../kernel/codec/instant.js'
 import { entityOf, projectId } from '../../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
@@ -37,6 +38,8 @@ export type Outcome =
       /** The price of the upstream that served it; undefined if the end does not name it, as in earlier releases. */
       readonly price?: ModelPrice | null
     }
+  /** Its figures were erased. */
+  | { readonly kind: 'charged'; readonly amount: Amount }
   /** No upstream accepted it. */
   | { readonly kind: 'not-charged' }
   | { readonly kind: 'unknown' }
@@ -81,6 +84,10 @@ export const outcomeIn = (event: RecordedEvent): Outcome | undefined => {
   if (event.type === 'CallDeleted') return { kind: 'unknown' }
   if (event.type !== 'CallEnded') return undefined
   if (!isOfGateway(event)) return { kind: 'unknown' }
+  if (isWithoutFigures(event.data)) {
+    const charged = field(field(event.data['summary'], 'tallytree'), 'charged')
+    return moneyText.is(charged) ? { kind: 'charged', amount: amountFrom(charged) } : { kind: 'unknown' }
+  }
   return outcomeOf(field(event.data['usage'], 'models'), field(event.data['summary'], 'tallytree'))
 }
 

@@ -1,5 +1,18 @@
 import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
-import { accountKey, add, isDay, NO_COST, periodIn, periodOf, subtract, type Sums } from './accounts.js'
+import type { CountedCost } from '../../calls/without-figures.js'
+import { isWithoutFigures } from '../../../kernel/codec/erasable.js'
+import { decimalText } from '../../prices/decimal.js'
+import {
+  accountKey,
+  add,
+  committed,
+  isDay,
+  NO_COST,
+  periodIn,
+  periodOf,
+  subtract,
+  type Sums,
+} from './accounts.js'
 import { costOf } from './charge.js'
 import { gatewayCallIn, outcomeIn, teamOf, type GatewayCall, type Outcome } from './gateway-call.js'
 import { scopesOf, scopeText } from './scope.js'
@@ -157,6 +170,8 @@ const costOfOutcome = (call: GatewayCall, outcome: Outcome): Sums => {
       const price = outcome.price === undefined ? call.price : outcome.price
       return { ...NO_COST, spent: costOf(price, outcome.used) }
     }
+    case 'charged':
+      return { ...NO_COST, spent: outcome.amount }
     case 'not-charged':
       return NO_COST
     case 'unknown':
@@ -173,3 +188,17 @@ export const keysOf = (call: Pick<GatewayCall, 'project' | 'keyId' | 'admittedAt
       accountKey(teamOf(call), scopeText(scope), periodOf(kind, call.admittedAt)),
     ),
   )
+
+/** What budgets count for the completion of a call, from the events of its stream; undefined for other calls. */
+export const countedCost = (events: readonly RecordedEvent[]): CountedCost | undefined => {
+  const start = events.find((event) => gatewayCallIn(event) !== undefined)
+  const call = start && gatewayCallIn(start)
+  if (call === undefined) return undefined
+  const end = events.find(({ type }) => type === 'CallEnded' || type === 'CallDeleted')
+  const isUnknown = end === undefined || outcomeIn(end)?.kind === 'unknown'
+  // The start has it in place of the reservation.
+  if (isWithoutFigures(start!.data)) return { amount: decimalText(call.reserved), isUnknown }
+  const ledger = new Ledger()
+  for (const event of events) ledger.take(event)
+  return { amount: decimalText(committed(ledger.sums(keysOf(call)[0]!))), isUnknown }
+}

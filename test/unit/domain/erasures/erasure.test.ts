@@ -19,7 +19,7 @@ const COMMANDS: readonly ErasureCommand[] = [
     type: 'RequestErasure',
     request: {
       ...{ ...OF_ERASURE, requested_at: now, requested_by: 'admin', reason: 'asked for' },
-      ...{ filter: {}, query: null, with_descendants: false, except: [] },
+      ...{ filter: {}, query: null, with_descendants: false, except: [], figures: false },
       ...{ whole_project: false, erased: false },
     },
   },

@@ -22,6 +22,7 @@ const retain = (content_days: number, except: readonly Exception[] | null = null
   project_id,
   content_days,
   except,
+  figures_days: null,
 })
 const describeIt = (description: string | null, repo: string | null = null): ProjectCommand => ({
   type: 'DescribeProject',
@@ -61,7 +62,9 @@ describe('a project', () => {
     const chosen = retain(30, ['in_datasets', 'with_feedback'])
     const { events } = given(chosen, retain(20))
     const except = ['with_feedback', 'in_datasets']
-    assert.deepEqual(events, [{ type: 'RetentionChosen', data: { project_id, content_days: 20, except } }])
+    assert.deepEqual(events, [
+      { type: 'RetentionChosen', data: { project_id, content_days: 20, except, figures_days: 0 } },
+    ])
     assert.deepEqual(given(chosen, retain(30, ['with_feedback', 'in_datasets', 'in_datasets'])).events, [])
   })
 

@@ -46,7 +46,10 @@ export const changeHead = async (
 ): Promise<TreeHead | undefined> => {
   const writtenBy = randomUUID()
   for (let tries = 0; tries < TRIES; tries += 1) {
-    await bucket.replace(HEAD, (content) => headText({ ...change(parseHead(content, NAMED)), writtenBy }))
+    const before = await bucket.get(HEAD)
+    if (before === undefined) return undefined
+    const next = headText({ ...change(parseHead(before, NAMED)), writtenBy })
+    await bucket.replace(HEAD, (content) => (Buffer.from(before).equals(content) ? next : undefined))
     const head = await readHead(bucket)
     if (head === undefined || head.writtenBy === writtenBy) return head
   }

@@ -21,10 +21,10 @@ export interface LogTreeUnderTest {
 const MINUTE = 60_000
 const NOON = Date.UTC(2026, 5, 1, 12)
 
-export const leafAt = (n: number): Buffer => hash('sha256', `leaf ${n}`, 'buffer')
+const leafAt = (n: number): Buffer => hash('sha256', `leaf ${n}`, 'buffer')
 
 /** Positions have gaps. */
-export const positionAt = (leaf: number): bigint => BigInt(leaf) * 3n + 5n
+const positionAt = (leaf: number): bigint => BigInt(leaf) * 3n + 5n
 
 export const checkpointOf = (size: number, ageMs = 0): SignedCheckpoint => ({
   size,

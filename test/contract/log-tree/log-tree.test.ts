@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { changeHead, keysTextIn, readHead, sealedKeys } from '../../../src/adapters/log-tree/head-object.js'
+import {
+  changeHead,
+  keysTextIn,
+  readHead,
+  reencryptBucketLogKeys,
+  sealedKeys,
+} from '../../../src/adapters/log-tree/head-object.js'
 import { openBucketLog } from '../../../src/adapters/log-tree/bucket-log-tree.js'
 import { openSqliteLogTree } from '../../../src/adapters/log-tree/sqlite-log-tree.js'
 import { rotatedLogKeys } from '../../../src/adapters/secrets/log-keys.js'
@@ -120,6 +126,28 @@ describe('the tree of the log in a bucket', () => {
       name: 'SecretUnreadable',
       message: /"one"/,
     })
+  })
+
+  it('has the same keys after they are encrypted with another master key', async () => {
+    const { keys } = await open()
+    const [one, two] = [someKey('one'), someKey('two')]
+    await assert.rejects(reencryptBucketLogKeys(bucket, ringOf(two)), { name: 'SecretUnreadable' })
+    double.objects.clear()
+    const before = await openBucketLog(bucket, ringOf(one), 'traces.example')
+    await reencryptBucketLogKeys(bucket, ringOf(two, one))
+    const after = await openBucketLog(bucket, ringOf(two), 'traces.example')
+    assert.equal(after.keys.origin, before.keys.origin)
+    assert.notEqual(after.keys.origin, keys.origin)
+    assert.equal(await before.tree.refresh!(), true)
+  })
+
+  it('does not begin again where its head was lost', async () => {
+    const { tree } = await open()
+    await saveUpTo(tree, await continued(tree), 600)
+    await saveUpTo(tree, await continued(tree), 601)
+    double.objects.delete('data/log/head')
+    await assert.rejects(open(), /log\/head in the bucket is missing: restore it from a backup/)
+    await assert.rejects(saveUpTo(tree, await continued(tree), 700), /is missing/)
   })
 
   it('is refused where two processes could replace the same head', async () => {

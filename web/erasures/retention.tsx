@@ -41,18 +41,28 @@ export const RetentionFields = ({ path, retention, onChange, isAllowed, error }:
       error={problemAt(error, 'retention', 'content_days')}
       onChange={(value) => onChange({ ...retention, content_days: Number(value) })}
     />
-    {retention.content_days > 0 && (
+    <NumberInput
+      label="Days after which calls are erased with their figures"
+      description="0 for never, else at least as many as for content. Usage and costs of these days are then incomplete."
+      disabled={!isAllowed}
+      min={0}
+      allowDecimal={false}
+      value={retention.figures_days}
+      error={problemAt(error, 'retention', 'figures_days')}
+      onChange={(value) => onChange({ ...retention, figures_days: Number(value) })}
+    />
+    {retention.content_days + retention.figures_days > 0 && (
       <>
         <Checkbox.Group
-          label="Keep the content of calls"
+          label="Keep calls"
           value={[...retention.except]}
-          onChange={(except) => onChange({ ...retention, except: except as Retention['except'] })}
+          onChange={(except) => onChange({ ...retention, except })}
         >
           {EXCEPTIONS.map(([value, label]) => (
             <Checkbox key={value} value={value} label={label} disabled={!isAllowed} mt={8} />
           ))}
         </Checkbox.Group>
-        {isAllowed && <Preview path={path} retention={retention} />}
+        {isAllowed && retention.content_days > 0 && <Preview path={path} retention={retention} />}
       </>
     )}
   </>

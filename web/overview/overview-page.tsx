@@ -1,3 +1,4 @@
+import { ErasedCalls } from '../erasures/erased-calls.js'
 import { Button } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { useAsOf } from '../kit/as-of.js'
@@ -46,6 +47,7 @@ export const OverviewPage = () => {
           shown.unpriced_models.length > 0 &&
           `Without a price, and not in the costs: ${shown.unpriced_models.join(', ')}`}
       </div>
+      <ErasedCalls count={shown?.erased_calls} />
       <div className="eights">
         <OverviewTables place={place} shown={shown} />
         {errors.isError ? (

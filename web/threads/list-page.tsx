@@ -1,3 +1,4 @@
+import { ErasedCalls } from '../erasures/erased-calls.js'
 import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -56,6 +57,7 @@ export const ThreadsPage = () => {
           />
         </div>
       )}
+      <ErasedCalls count={list.data?.pages[0]?.erased_calls} />
       {rows.length > 0 && (
         <div className="bar secondary">
           {plural(rows.length, 'thread')}

@@ -1,3 +1,4 @@
+import { ErasedCalls } from '../erasures/erased-calls.js'
 import { Button, SegmentedControl } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
@@ -190,6 +191,7 @@ export const TracesPage = () => {
           </>
         )}
       </Searching>
+      <ErasedCalls count={summary?.erased_calls} />
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { ErasedCalls } from '../erasures/erased-calls.js'
 import { Button, Select, SegmentedControl } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -62,6 +63,7 @@ export const UsageView = ({ scope, dimensions, initialBy, children }: UsageViewP
           isStale={chart.isPlaceholderData}
         />
       )}
+      <ErasedCalls count={shown?.erased_calls} />
       <div className="bar" style={{ minHeight: 32 }}>
         {shown !== undefined && (
           <Totals totals={shown.totals.usage} groups={shown.totals.groups} question={shown.question} />

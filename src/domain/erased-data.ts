@@ -1,7 +1,7 @@
 import { isWithoutFigures } from '../kernel/codec/erasable.js'
 import { withDigitsOf } from '../kernel/json/digits.js'
 import type { JsonObject } from '../kernel/json/json.js'
-import type { ErasureRules } from '../kernel/erased-content.js'
+import type { ErasureRules } from './erased-content.js'
 import { annotationQueueErasures } from './annotation-queues/erased.js'
 import { artifactErasures } from './artifacts/erased.js'
 import { erasedCallData } from './calls/erased.js'

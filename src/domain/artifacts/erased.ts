@@ -1,4 +1,4 @@
-import type { ErasureRules } from '../../kernel/erased-content.js'
+import type { ErasureRules } from '../erased-content.js'
 
 /** Versions that are linked to a registry have a copy of the metadata. */
 export const artifactErasures: ErasureRules = {

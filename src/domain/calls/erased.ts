@@ -1,4 +1,4 @@
-import { erasedText } from '../../kernel/erased-content.js'
+import { erasedText } from '../erased-content.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 

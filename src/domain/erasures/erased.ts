@@ -1,3 +1,3 @@
-import type { ErasureRules } from '../../kernel/erased-content.js'
+import type { ErasureRules } from '../erased-content.js'
 
 export const erasureErasures: ErasureRules = { ErasureRequested: () => ({ query: null }) }

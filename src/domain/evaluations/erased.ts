@@ -1,4 +1,4 @@
-import { erasedText, numbersIn, type ErasureRule, type ErasureRules } from '../../kernel/erased-content.js'
+import { erasedText, numbersIn, type ErasureRule, type ErasureRules } from '../erased-content.js'
 import { isJsonObject } from '../../kernel/json/json.js'
 
 /** A query on calls may quote content. */

@@ -1,4 +1,4 @@
-import { numbersIn } from '../../kernel/erased-content.js'
+import { numbersIn } from '../erased-content.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 

@@ -1,4 +1,4 @@
-import type { ErasureRules } from '../../kernel/erased-content.js'
+import type { ErasureRules } from '../erased-content.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 
 /** Null if it did not change. */

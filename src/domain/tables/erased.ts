@@ -1,4 +1,4 @@
-import type { ErasureRules } from '../../kernel/erased-content.js'
+import type { ErasureRules } from '../erased-content.js'
 
 export const tableErasures: ErasureRules = {
   TableRowsStored: () => ({ rows: [], spilled: {} }),

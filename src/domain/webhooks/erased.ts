@@ -1,4 +1,4 @@
-import type { ErasureRule, ErasureRules } from '../../kernel/erased-content.js'
+import type { ErasureRule, ErasureRules } from '../erased-content.js'
 
 const ofAutomation: ErasureRule = () => ({ payload: '', description: null, query: null })
 

@@ -1,5 +1,5 @@
-import { withDigitsOf } from './json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from './json/json.js'
+import { withDigitsOf } from '../kernel/json/digits.js'
+import { isJsonObject, type Json, type JsonObject } from '../kernel/json/json.js'
 
 /** The members that an erasure replaces in the data of an event. */
 export type ErasureRule = (data: JsonObject) => JsonObject

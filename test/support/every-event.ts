@@ -17,9 +17,12 @@ export const GENERATED_REBUILD = 'made-0'
 
 const SAMPLES = 30
 
-/** Requests that the service would carry out during the test: they come once, or ask for nothing. */
-const ONCE: ReadonlySet<string> = new Set(['rebuild'])
-const HARMLESS: Readonly<Record<string, JsonObject>> = { RetentionChosen: { content_days: 0 } }
+/** Requests that the service carries out: they come once, or ask for nothing. */
+const ONCE: ReadonlySet<string> = new Set(['RebuildRequested', 'ProjectDeleted'])
+const HARMLESS: Readonly<Record<string, JsonObject>> = {
+  RetentionChosen: { content_days: 0 },
+  ProjectDeleted: { project_id: 'made-0/deleted' },
+}
 
 /**
  * Appends at least this many events in total, of every type of the catalogue, to the log of a stopped service. Each stream has the
@@ -36,11 +39,12 @@ export const appendEveryEvent = async (
   for (let round = 0; count < least; round += 1) {
     const project = GENERATED_PROJECTS[round % GENERATED_PROJECTS.length]!
     const streams = catalogue
-      .filter(({ name }) => round === 0 || !ONCE.has(name))
       .map((aggregate) => {
         const lives = samples.get(aggregate.name)!
-        return streamOf(aggregate, lives[round % lives.length]!, { project, id: `made-${round}` })
+        const life = lives[round % lives.length]!.filter(({ type }) => round === 0 || !ONCE.has(type))
+        return streamOf(aggregate, life, { project, id: `made-${round}` })
       })
+      .filter(({ events }) => events.length > 0)
     await Promise.all(
       streams.map(({ stream, isNew, events }) =>
         isNew ? store.append(stream, 'none', events) : appendNext(store, stream, events),
@@ -57,14 +61,14 @@ const samplesOf = ({ events }: Aggregate, blob: string): readonly Life[] => {
   const byType = Object.entries(events).map(([type, codec]) =>
     fc
       .sample(arbitraryOf<JsonObject>(codec), { seed: 1, numRuns: SAMPLES })
-      .map((data) => ({ type, data: { ...naming(blob, type, data), ...HARMLESS[type] } })),
+      .map((data) => ({ type, data: naming(blob, type, data) })),
   )
   return Array.from({ length: SAMPLES }, (_, at) => byType.map((all) => all[at]!))
 }
 
-/** The data, where the one blob is in place of all that it names. */
+/** The data, not erased, where the one blob is in place of all that it names. */
 const naming = (blob: string, type: string, data: JsonObject): JsonObject => {
-  const own = withoutSpilled(data)
+  const own = withContent(data)
   const named = new Set(blobsNamedBy({ type, data: own }))
   const text = JSON.stringify(own, (_, value: unknown) =>
     typeof value === 'string' && named.has(value) ? blob : value,
@@ -72,11 +76,11 @@ const naming = (blob: string, type: string, data: JsonObject): JsonObject => {
   return JSON.parse(text) as JsonObject
 }
 
-const withoutSpilled = (data: JsonObject): JsonObject => {
-  const { spilled: _, ...rest } = data
+const withContent = (data: JsonObject): JsonObject => {
+  const { spilled: _, erased: __, ...rest } = data
   const nested = ['start', 'end'].flatMap((name) => {
     const holder = rest[name]
-    return isJsonObject(holder) ? [[name, withoutSpilled(holder)] as const] : []
+    return isJsonObject(holder) ? [[name, withContent(holder)] as const] : []
   })
   return { ...rest, ...Object.fromEntries(nested) }
 }
@@ -99,7 +103,7 @@ const streamOf = (
     const placed: Record<string, Json> = { ...data }
     const places = { project_id: project, team, id, delivery_id: id }
     for (const [field, value] of Object.entries(places)) if (field in data) placed[field] = value
-    return newEvent(randomUUID(), { type, data: placed }, CAUSE)
+    return newEvent(randomUUID(), { type, data: { ...placed, ...HARMLESS[type] } }, CAUSE)
   })
   return { stream: name, isNew: name.endsWith(id), events }
 }

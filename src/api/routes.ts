@@ -23,6 +23,7 @@ import { graphQlRoutes } from './wandb/routes.js'
 import { objectRoutes } from './objects/routes.js'
 import { comparisonPageRoute } from './pages/comparison.js'
 import { pageRoutes } from './pages/routes.js'
+import { runPageRoutes } from './pages/runs.js'
 import { projectInfoRoute } from './projects/info.js'
 import { projectRoutes } from './projects/settings.js'
 import { storageRoutes } from './projects/stats.js'
@@ -112,6 +113,7 @@ const servedRoutes = (services: ApiServices, shared: ReturnType<typeof openShare
   ...priceListRoutes(services),
   ...pageRoutes(services),
   comparisonPageRoute(services, shared.comparisons),
+  ...runPageRoutes(services, shared),
   ...auditRoutes(services),
   ...serviceRoutes(services),
 ]

@@ -10,7 +10,7 @@ import {
 import { answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 import { accepted } from '../api/calls/given.js'
-import { deliveryOf, failCall, givenWebhook, keyOfMember, recordThread } from './given.js'
+import { deliveryOf, failCall, givenWebhook, keyOfMember, logRun, recordThread } from './given.js'
 
 /** Each page, and a text that it shows when it is complete. `{…}` are ids. */
 const PAGES: readonly (readonly [path: string, text: string])[] = [
@@ -40,6 +40,9 @@ const PAGES: readonly (readonly [path: string, text: string])[] = [
   [`/${PROJECT}/weave/leaderboards/best`, 'Best answers'],
   [`/${PROJECT}/evaluations`, 'No evaluations in acme/support yet'],
   [`/${PROJECT}/evaluations/compare?runs=`, 'Choose 2 to 8 runs'],
+  [`/${PROJECT}/runs?columns=config.lr,summary.loss`, 'first run'],
+  [`/${PROJECT}/runs/first`, 'epoch 1 done'],
+  ['/acme/empty/runs', 'No runs in acme/empty yet'],
   [`/${PROJECT}/training`, 'No models in acme/support yet'],
   ['/acme/-/webhooks', 'deploy'],
   ['/acme/-/webhooks/new', 'Test webhook'],
@@ -87,6 +90,7 @@ describeInBrowser('every page', () => {
       { start: { inputs: { question: 'Where is my order?' } }, end: { output: 'On its way.' } },
       { end: { exception: 'timeout' } },
     ])
+    await logRun(service, PROJECT, 'first')
     ids['delivery'] = await deliveryOf(service, ids['automation']!)
     await keyOfMember(service, 'mira')
     const send = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import type { TestService } from '../support/service.js'
 import { aStart, anEnd } from '../support/call-requests.js'
+import type { JsonObject } from '../../src/kernel/json/json.js'
 import { accepted, textIn } from '../api/calls/given.js'
+import { clientOf } from '../api/wandb/given.js'
 
 const TEAM = 'acme'
 
@@ -164,3 +166,34 @@ export const goTo = async (page: Page, target: string): Promise<void> => {
   await page.getByRole('option', { name: target }).waitFor()
   await page.keyboard.press('Enter')
 }
+
+/** A run as the package `wandb` logs one: 100 rows with a configuration, a summary and what its program printed. */
+export const logRun = async (
+  service: TestService,
+  project: string,
+  id: string,
+  { name = `${id} run`, rows = rowsOf(100), isOver = true } = {},
+): Promise<void> => {
+  const client = clientOf(service, project)
+  const config = JSON.stringify({ lr: { value: 0.1, desc: null }, model: { value: { layers: 2 } } })
+  await client.init(id, { displayName: name, config })
+  const summary = JSON.stringify(rows.at(-1))
+  accepted(
+    await client.stream(id, {
+      files: {
+        'wandb-history.jsonl': { offset: 0, content: rows.map((row) => JSON.stringify(row)) },
+        'wandb-summary.json': { offset: 0, content: [summary] },
+        'output.log': { offset: 0, content: ['epoch 0 done', 'epoch 1 done'] },
+      },
+      ...(isOver ? { complete: true, exitcode: 0 } : {}),
+    }),
+  )
+}
+
+const rowsOf = (count: number): readonly JsonObject[] =>
+  Array.from({ length: count }, (_, n) => ({
+    loss: 1 / (n + 1),
+    'val/accuracy': n / count,
+    _step: n,
+    _timestamp: 1.79e9 + n,
+  }))

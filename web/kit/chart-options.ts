@@ -121,7 +121,7 @@ export const plotOptionsOf = (props: ChartProps, drawing: Drawing): uPlot.Option
           const stroke = color(own ?? colorOf(index))
           return kind === 'bars'
             ? { fill: stroke, stroke: color('--bg'), width: 1, paths: bars, points: { show: false } }
-            : { stroke, width: 1.5, points: { size: 4, fill: stroke } }
+            : { stroke, width: 1.5, spanGaps: props.joinsGaps === true, points: { size: 4, fill: stroke } }
         })
         .reverse(),
     ],

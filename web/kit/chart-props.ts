@@ -24,6 +24,8 @@ export interface ChartProps {
   readonly formatX?: (x: number) => string
   /** Of the first column of the table: `day`, `step`. */
   readonly xLabel: string
+  /** Lines go on over points without a value: the series have points of their own. */
+  readonly joinsGaps?: boolean
   /** Horizontal lines. */
   readonly limits?: readonly { readonly label: string; readonly value: number }[]
   /** The person dragged over the chart, or chose a row of the table. Without it, dragging zooms in place. */

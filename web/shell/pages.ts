@@ -13,6 +13,7 @@ export const PROJECT_PAGES: readonly PageLink[] = [
   { label: 'Threads', path: 'threads', key: 'h' },
   { label: 'Usage', path: 'usage', key: 'u' },
   { label: 'Evaluations', path: 'evaluations', key: 'e' },
+  { label: 'Runs', path: 'runs', key: 'r' },
   { label: 'Training', path: 'training', key: 'm' },
   { label: 'History', path: 'history', key: 'l' },
 ]

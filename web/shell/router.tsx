@@ -102,6 +102,14 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('../traces/call-link.js'), 'CallLink'),
   ),
   page(
+    '/$team/$project/runs',
+    lazyRouteComponent(() => import('../runs/list-page.js'), 'RunsPage'),
+  ),
+  page(
+    '/$team/$project/runs/$run',
+    lazyRouteComponent(() => import('../runs/run-page.js'), 'RunPage'),
+  ),
+  page(
     '/$team/$project/training',
     lazyRouteComponent(() => import('../training/list-page.js'), 'TrainingPage'),
   ),

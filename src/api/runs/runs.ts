@@ -200,7 +200,7 @@ export const runsAt = (
   return { runs, history: openHistory(runs) }
 }
 
-const objectIn = (text: string | null): JsonObject => {
+export const objectIn = (text: string | null): JsonObject => {
   try {
     const value = parseJson(text ?? '{}')
     return isJsonObject(value) ? value : {}

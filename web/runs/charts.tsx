@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { api, dataOf } from '../kit/api.js'
 import { Chart } from '../kit/chart.js'
 import { duration, plural, significantNumber, wholeNumber } from '../kit/format.js'
@@ -23,7 +23,15 @@ interface ChartsProps {
 const EVERY_MS = 5000
 
 /** The metrics of some runs, a chart each, in sections by their prefix. */
-export const RunCharts = ({ projectId, runs, isLive }: ChartsProps) => {
+export const RunCharts = ({
+  projectId,
+  runs,
+  isLive,
+  children,
+}: ChartsProps & {
+  /** Shown below, once the charts have their places. */
+  readonly children?: ReactNode
+}) => {
   const ids = runs.map(({ id }) => id)
   const names = useQuery({
     queryKey: ['runs', 'names', projectId, ids],
@@ -36,16 +44,20 @@ export const RunCharts = ({ projectId, runs, isLive }: ChartsProps) => {
   const numbers = (names.data?.names ?? [])
     .filter(({ name, type }) => type === 'number' && !name.startsWith('_'))
     .map(({ name }) => name)
-  if (names.isError)
-    return <Failed error={names.error} what="The metrics" onRetry={() => void names.refetch()} />
   if (names.isPending) return <Loading what="metrics" />
-  if (numbers.length === 0) return <div className="secondary">These runs have logged no numbers yet.</div>
   return (
     <>
-      <ChartControls />
+      {names.isError && (
+        <Failed error={names.error} what="The metrics" onRetry={() => void names.refetch()} />
+      )}
+      {names.isSuccess && numbers.length === 0 && (
+        <div className="secondary">These runs have logged no numbers yet.</div>
+      )}
+      {numbers.length > 0 && <ChartControls />}
       {[...sectionsOf(numbers)].map(([section, own]) => (
         <Section key={section} {...{ projectId, runs, isLive }} section={section} names={own} />
       ))}
+      {children}
     </>
   )
 }
@@ -118,20 +130,19 @@ const Section = ({ projectId, runs, isLive, section, names }: SectionProps) => {
         <Failed error={metrics.error} what="The charts" onRetry={() => void metrics.refetch()} />
       )}
       <div className="curves">
-        {metrics.data !== undefined &&
-          keys.map((name) => (
-            <MetricChart
-              key={name}
-              name={name}
-              isStale={metrics.isPlaceholderData}
-              lines={runs.map((run) => ({
-                run,
-                metric: metrics.data.runs
-                  .find(({ id }) => id === run.id)
-                  ?.metrics.find(({ key }) => key === name),
-              }))}
-            />
-          ))}
+        {keys.map((name) => (
+          <MetricChart
+            key={name}
+            name={name}
+            isStale={metrics.isPlaceholderData}
+            lines={runs.map((run) => ({
+              run,
+              metric: metrics.data?.runs
+                .find(({ id }) => id === run.id)
+                ?.metrics.find(({ key }) => key === name),
+            }))}
+          />
+        ))}
       </div>
       {shown < names.length && (
         <button type="button" className="link" onClick={() => setShown(shown + AT_ONCE)}>

@@ -101,7 +101,7 @@ export const RunsPage = () => {
 
 const shownColumn = (shown: readonly string[], toggle: (id: string) => void): Column<Run> => ({
   label: 'Charts',
-  width: 70,
+  width: 64,
   cell: ({ id, name }) => (
     <Checkbox
       size="xs"
@@ -122,17 +122,17 @@ const columnsIn = ({ team, project }: Place): readonly Column<Run>[] => [
       </Link>
     ),
   },
-  { label: 'State', width: 110, cell: ({ state }) => <RunState state={state} /> },
-  { label: 'User', width: 130, cell: ({ user }) => user },
-  { label: 'Group', width: 130, cell: ({ group }) => group ?? '—' },
-  { label: 'Started', width: 130, cell: ({ started_at }) => <Time at={started_at} /> },
-  { label: 'Ran for', width: 120, isNumber: true, cell: (run) => duration(ranFor(run)) },
-  { label: 'Rows', width: 90, isNumber: true, cell: ({ history_lines }) => wholeNumber(history_lines) },
+  { label: 'State', width: 104, cell: ({ state }) => <RunState state={state} /> },
+  { label: 'User', width: 110, cell: ({ user }) => user },
+  { label: 'Group', width: 100, cell: ({ group }) => group ?? '—' },
+  { label: 'Started', width: 124, cell: ({ started_at }) => <Time at={started_at} /> },
+  { label: 'Ran for', width: 110, isNumber: true, cell: (run) => duration(ranFor(run)) },
+  { label: 'Rows', width: 80, isNumber: true, cell: ({ history_lines }) => wholeNumber(history_lines) },
 ]
 
 const valueColumn = (name: string, at: number): Column<Run> => ({
   label: name,
-  width: 150,
+  width: 116,
   isNumber: true,
   cell: ({ values }) => <Value value={values[at]} />,
 })

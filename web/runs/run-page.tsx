@@ -44,12 +44,13 @@ export const RunPage = () => {
             projectId={projectId}
             runs={[{ id, name: run.data.name }]}
             isLive={run.data.state === 'running'}
-          />
-          <div className="columns">
-            <Values label="Configuration" of={run.data.config} />
-            <Values label="Summary" of={run.data.summary} />
-          </div>
-          <Console path={path} isLive={run.data.state === 'running'} />
+          >
+            <div className="columns">
+              <Values label="Configuration" of={run.data.config} />
+              <Values label="Summary" of={run.data.summary} />
+            </div>
+            <Console path={path} isLive={run.data.state === 'running'} />
+          </RunCharts>
         </>
       )}
     </div>
@@ -89,7 +90,7 @@ const Facts = ({ run, place: { team, project } }: { readonly run: Run; readonly 
             <Link to="/$team/$project/runs/$run" params={{ team, project, run: fork.run_id }}>
               {fork.run_id}
             </Link>{' '}
-            after step {wholeNumber(Number(fork.step))}
+            after step {wholeNumber(fork.step)}
           </dd>
         </div>
       )}

@@ -73,7 +73,7 @@ describe('the runs of a project, for the pages', () => {
     const runs = ['long', 'short']
     const { names } = accepted(await post('metric-names', { runs }))
     assert.deepEqual(
-      (names as readonly JsonObject[]).filter(({ name }) => !String(name).startsWith('_')),
+      (names as readonly JsonObject[]).filter(({ name }) => !/^_/.test(name as string)),
       [
         { name: 'loss', type: 'number', runs: 1 },
         { name: 'odd', type: 'number', runs: 1 },

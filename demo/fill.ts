@@ -2,6 +2,7 @@ import { demoEvaluations, type Send } from './evaluation.js'
 import { demoGateway } from './gateway.js'
 import { demoMonth } from './month.js'
 import { record } from './record.js'
+import { demoRuns } from './runs.js'
 
 /** What a service is filled with, so that every page has something to show. */
 export const fill = async (
@@ -14,6 +15,7 @@ export const fill = async (
   const { address, key, send } = service
   await record(address, key, demoMonth(project, now, traces))
   await record(address, key, await demoEvaluations(project, now, send))
+  await demoRuns(project, now, send)
   await demoGateway(project, models, send)
 }
 

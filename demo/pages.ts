@@ -21,7 +21,7 @@ const { address } = await startService(join(directory, 'data'), key, {
   TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
 })
 const send = sender(address, key)
-console.log('Recording a month of calls, two evaluation runs and some completions …')
+console.log('Recording a month of calls, two evaluation runs, training runs and some completions …')
 await send('POST', '/api/teams', { name: PROJECT.split('/')[0] })
 await fill({ address, key, send }, PROJECT, models.url)
 console.log(

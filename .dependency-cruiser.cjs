@@ -33,6 +33,8 @@ const featuresInOrder = FEATURES.slice(0, -1).map((feature, index) => ({
  *
  * @type {import('dependency-cruiser').IConfiguration}
  */
+const TREE_IN_BUCKET = '^src/adapters/log-tree/(bucket-log-tree|head-object)\\.ts$'
+
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -54,8 +56,15 @@ module.exports = {
       name: 'adapters-know-the-domain',
       comment: 'an adapter imports kernel, domain, packages and its own folder',
       severity: 'error',
-      from: { path: '^src/adapters/([^/]+)' },
+      from: { path: '^src/adapters/([^/]+)', pathNot: TREE_IN_BUCKET },
       to: { path: '^src/', pathNot: '^src/(kernel/|domain/|adapters/$1(/|$))' },
+    },
+    {
+      name: 'tree-in-a-bucket-knows-master-keys',
+      comment: 'the keys of the log are in the bucket with its tree, encrypted as secrets are',
+      severity: 'error',
+      from: { path: TREE_IN_BUCKET },
+      to: { path: '^src/', pathNot: '^src/(kernel/|domain/|adapters/(log-tree|secrets)/)' },
     },
     {
       name: 'projections-know-the-domain',

@@ -18,7 +18,7 @@ const pointsOf = ({ steps, times, values }: Metric, axis: Axis): readonly Point[
 }
 
 /** The average of the values so far, of which each counts `weight` times as much as the next one. */
-export const smoothed = (values: readonly (number | null)[], weight: number): readonly (number | null)[] => {
+const smoothed = (values: readonly (number | null)[], weight: number): readonly (number | null)[] => {
   if (weight === 0) return values
   let [sum, divisor] = [0, 0]
   return values.map((value) => {

@@ -192,10 +192,8 @@ const countQueriedCalls = (reads: CallReads): AnyRoute =>
     body: callsStats,
     errors: ['forbidden'],
     response: open('CallsQueryStatsResponse', {
-      required: {
-        ...{ count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
-        erased_calls: erasedCallsField,
-      },
+      required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
+      optional: { erased_calls: erasedCallsField },
     }),
     project: inBody,
     handle: (request) => {
@@ -218,7 +216,9 @@ const countQueriedCalls = (reads: CallReads): AnyRoute =>
                 ? await readWithUsage(reader, reads.books, selection, usage, count)
                 : await count(selection)
           const erased_calls = await erasedCalls(reader, projectId, position)
-          return { body: { ...counted, total_storage_size_bytes: bytes, erased_calls } }
+          // Clients of Weave know no such member.
+          const erased = erased_calls === 0 ? {} : { erased_calls }
+          return { body: { ...counted, total_storage_size_bytes: bytes, ...erased } }
         },
       }
     },

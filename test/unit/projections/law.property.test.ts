@@ -34,8 +34,11 @@ const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
     })),
 )
 
-/** Columns of arrays. */
-const LISTS = ['names', 'row_digests', 'models', 'figures', 'scorer_refs', 'display_fields']
+/** Columns of arrays, of all tables or of one. */
+const LISTS = [
+  ...['names', 'row_digests', 'models', 'figures', 'scorer_refs', 'display_fields'],
+  'end_user_attributes.path',
+]
 const SCOPES = ['project_id', 'owner', 'team']
 
 const BATCHES = COUNTS.lawBatches
@@ -66,7 +69,7 @@ describe('the law of projections', () => {
     const isOf = (test: (value: unknown) => boolean) =>
       columns.map((_, at) => values.some((row) => test(row[at])))
     const isNumeric = isOf((value) => typeof value === 'number')
-    const isList = columns.map((column) => LISTS.includes(column))
+    const isList = columns.map((column) => LISTS.includes(column) || LISTS.includes(`${table}.${column}`))
     const stored = await clickHouse.writer.query<{ row: readonly (string | null)[] }>(
       `SELECT [${columns.map((column, at) => `${isList[at] === true ? 'toJSONString' : 'toString'}(${column})`).join(', ')}] AS row
       FROM ${table} FINAL WHERE startsWith(${columns.find((column) => SCOPES.includes(column))!}, {entity:String})`,

@@ -42,7 +42,7 @@ describe('the schema on a cluster', () => {
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}')
 ORDER BY (project_id, position)
-SETTINGS replicated_deduplication_window = 0, fsync_after_insert = 1, fsync_part_directory = 1`,
+SETTINGS replicated_deduplication_window = 0, fsync_after_insert = 1, fsync_part_directory = 1, remove_empty_parts = 0`,
     )
   })
 

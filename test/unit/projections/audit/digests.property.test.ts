@@ -40,6 +40,7 @@ const TABLES = [
   'artifact_uses',
   'artifact_makers',
   'projects',
+  'calls_without_figures',
   'delivery_changes',
   'usage_totals',
 ]

@@ -104,7 +104,9 @@ export const logRoutes = (services: Pick<Services, 'eventStore' | 'sealing'>): r
       handle: async ({ params }) => {
         const { index, width } = pathIn(params)
         const level = params['level'] ?? ''
-        const hashes = /^(0|[1-9]\d?)$/.test(level) ? await sealed().tile(Number(level), index, width) : undefined
+        const hashes = /^(0|[1-9]\d?)$/.test(level)
+          ? await sealed().tile(Number(level), index, width)
+          : undefined
         if (hashes === undefined) throw noTile()
         return { body: hashes, type: BYTES }
       },

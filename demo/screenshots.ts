@@ -162,6 +162,8 @@ try {
     ['run', `/${PROJECT}/evaluations/${compared[0]}`, 'Rows'],
     ['rules', `/${PROJECT}/evaluations/rules`, 'Rules'],
     ['leaderboards', `/${PROJECT}/evaluations/leaderboards`, 'Leaderboards'],
+    ['runs', `/${PROJECT}/runs?columns=config.lr,summary.train/loss`, 'too-large-steps'],
+    ['one-run', `/${PROJECT}/runs/too-large-steps`, 'saved the last checkpoint'],
     ['training', `/${PROJECT}/training`, 'Training'],
     ['history', `/${PROJECT}/history`, 'object published'],
     ['event', `/${PROJECT}/history?event=${event}`, 'Metadata'],

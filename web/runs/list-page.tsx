@@ -132,6 +132,7 @@ const columnsIn = ({ team, project }: Place): readonly Column<Run>[] => [
 
 const valueColumn = (name: string, at: number): Column<Run> => ({
   label: name,
+  head: <span title={name}>{name}</span>,
   width: 116,
   isNumber: true,
   cell: ({ values }) => <Value value={values[at]} />,

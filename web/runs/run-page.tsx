@@ -57,6 +57,15 @@ export const RunPage = () => {
   )
 }
 
+const OPTIONAL = [
+  ['Group', 'group'],
+  ['Kind', 'job_type'],
+  ['Notes', 'notes'],
+  ['Program', 'program'],
+  ['Host', 'host'],
+  ['Commit', 'commit'],
+] as const
+
 const Facts = ({ run, place: { team, project } }: { readonly run: Run; readonly place: Place }) => {
   const { details } = run
   const facts: readonly (readonly [label: string, value: ReactNode])[] = [
@@ -66,13 +75,11 @@ const Facts = ({ run, place: { team, project } }: { readonly run: Run; readonly 
     ['Ended', <Time at={run.ended_at} />],
     ['Ran for', duration(ranFor(run))],
     ['Rows of history', wholeNumber(run.history_lines)],
-    ['Group', details.group ?? '—'],
-    ['Kind', details.job_type ?? '—'],
-    ['Tags', details.tags?.length ? details.tags.join(', ') : '—'],
-    ['Notes', details.notes ?? '—'],
-    ['Program', details.program ?? '—'],
-    ['Host', details.host ?? '—'],
-    ['Commit', details.commit ?? '—'],
+    ...OPTIONAL.flatMap(([label, name]) => {
+      const value = details[name]
+      return value == null ? [] : [[label, value] as const]
+    }),
+    ...(details.tags?.length ? [['Tags', details.tags.join(', ')] as const] : []),
   ]
   const fork = run.forked_from
   return (

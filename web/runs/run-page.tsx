@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { duration, plural, wholeNumber } from '../kit/format.js'
+import { Facts, type Fact } from '../kit/facts.js'
 import { JsonView } from '../kit/json-view.js'
 import { useIdInPath, usePlace, type Place } from '../kit/place.js'
 import { ShowMore } from '../kit/show-more.js'
@@ -39,7 +39,7 @@ export const RunPage = () => {
       {run.isPending && <Loading what="the run" />}
       {run.isSuccess && (
         <>
-          <Facts run={run.data} place={place} />
+          <RunFacts run={run.data} place={place} />
           <RunCharts
             projectId={projectId}
             runs={[{ id, name: run.data.name }]}
@@ -66,9 +66,9 @@ const OPTIONAL = [
   ['Commit', 'commit'],
 ] as const
 
-const Facts = ({ run, place: { team, project } }: { readonly run: Run; readonly place: Place }) => {
+const RunFacts = ({ run, place }: { readonly run: Run; readonly place: Place }) => {
   const { details } = run
-  const facts: readonly (readonly [label: string, value: ReactNode])[] = [
+  const facts: readonly Fact[] = [
     ['Id', <span className="mono">{run.id}</span>],
     ['User', run.user],
     ['Started', <Time at={run.started_at} />],
@@ -80,30 +80,27 @@ const Facts = ({ run, place: { team, project } }: { readonly run: Run; readonly 
       return value == null ? [] : [[label, value] as const]
     }),
     ...(details.tags?.length ? [['Tags', details.tags.join(', ')] as const] : []),
+    ...(run.forked_from === null
+      ? []
+      : [['Forked from', <Fork key="fork" from={run.forked_from} place={place} />] as const]),
   ]
-  const fork = run.forked_from
-  return (
-    <dl className="facts">
-      {facts.map(([label, value]) => (
-        <div key={label} style={{ display: 'contents' }}>
-          <dt>{label}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-      {fork !== null && (
-        <div style={{ display: 'contents' }}>
-          <dt>Forked from</dt>
-          <dd>
-            <Link to="/$team/$project/runs/$run" params={{ team, project, run: fork.run_id }}>
-              {fork.run_id}
-            </Link>{' '}
-            after step {wholeNumber(fork.step)}
-          </dd>
-        </div>
-      )}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
+
+const Fork = ({
+  from: { run_id, step },
+  place: { team, project },
+}: {
+  readonly from: NonNullable<Run['forked_from']>
+  readonly place: Place
+}) => (
+  <>
+    <Link to="/$team/$project/runs/$run" params={{ team, project, run: run_id }}>
+      {run_id}
+    </Link>{' '}
+    after step {wholeNumber(step)}
+  </>
+)
 
 const Values = ({ label, of }: { readonly label: string; readonly of: object }) => (
   <section aria-label={label}>

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect, type ReactNode } from 'react'
+import { useEffect } from 'react'
 import { api, dataOf, type Schemas } from '../kit/api.js'
 import { plural, significantNumber, wholeNumber } from '../kit/format.js'
 import { Chart } from '../kit/chart.js'
+import { Facts, type Fact } from '../kit/facts.js'
 import { EventList } from './event-list.js'
 import { useJobEvents, type JobEvents } from './job-events.js'
 import { JsonView } from '../kit/json-view.js'
@@ -48,7 +49,7 @@ export const TrainingJobPage = () => {
       {job.isPending && <Loading what="the job" />}
       {job.isSuccess && (
         <>
-          <Facts job={job.data} />
+          <JobFacts job={job.data} />
           <Progress job={job.data} onEnd={() => void job.refetch()} />
         </>
       )}
@@ -60,8 +61,8 @@ const ErrorText = ({ job: { error_message } }: { readonly job: Job }) =>
   error_message === null ? '—' : <div className="message-text error-text">{error_message}</div>
 
 /** All rows are there from the start, so that nothing moves while the job runs. */
-const Facts = ({ job }: { readonly job: Job }) => {
-  const facts: readonly (readonly [label: string, value: ReactNode])[] = [
+const JobFacts = ({ job }: { readonly job: Job }) => {
+  const facts: readonly Fact[] = [
     ['Id', <span className="mono">{job.id}</span>],
     ['Kind', kindOf(job)],
     ['Base model', job.base_model],
@@ -76,16 +77,7 @@ const Facts = ({ job }: { readonly job: Job }) => {
       ? []
       : [['Data', <span className="mono">{job.training_data_url}</span>] as const]),
   ]
-  return (
-    <dl className="facts">
-      {facts.map(([label, value]) => (
-        <div key={label} style={{ display: 'contents' }}>
-          <dt>{label}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
 
 const Progress = ({ job, onEnd }: { readonly job: Job; readonly onEnd: () => void }) => {

@@ -77,7 +77,7 @@ const naming = (blob: string, type: string, data: JsonObject): JsonObject => {
 }
 
 const withContent = (data: JsonObject): JsonObject => {
-  const { spilled: _, erased: __, ...rest } = data
+  const { spilled: _, erased: __, figures_erased: ___, ...rest } = data
   const nested = ['start', 'end'].flatMap((name) => {
     const holder = rest[name]
     return isJsonObject(holder) ? [[name, withContent(holder)] as const] : []

@@ -96,10 +96,16 @@ export const clearFigures = (
     await until(async () => !(await isComputingTotals(reader)), signal)
     await mutate(writer, TOTALS_MUTATIONS, signal)
     await insertAgain()
-    await removeInactiveParts(writer, Object.keys(TOTALS_MUTATIONS), signal)
     await dropErasedTraces(writer)
   }
-  return clear(clickHouse, figureMutations(ERASED_CALLS), projectId, ids, end, signal, begin)
+  const more = { begin, alsoMutated: Object.keys(TOTALS_MUTATIONS) }
+  return clear(clickHouse, figureMutations(ERASED_CALLS), projectId, ids, end, signal, more)
+}
+
+interface MoreToClear {
+  readonly begin: () => Promise<void>
+  /** Tables of mutations that `insertAgain` waits for. */
+  readonly alsoMutated: readonly string[]
 }
 
 const clear = async (
@@ -109,9 +115,9 @@ const clear = async (
   ids: readonly string[],
   insertAgain: () => Promise<void>,
   signal: AbortSignal,
-  begin: () => Promise<void> = () => Promise.resolve(),
+  { begin, alsoMutated }: MoreToClear = { begin: () => Promise.resolve(), alsoMutated: [] },
 ): Promise<void> => {
-  const tables = Object.keys(mutations)
+  const tables = [...new Set([...Object.keys(mutations), ...alsoMutated])]
   const drop = () => writer.command(`DROP TABLE IF EXISTS ${ERASED_CALLS} SYNC`)
   await drop()
   await writer.command(
@@ -153,7 +159,13 @@ class MutationFailed extends Error {
   override readonly name = 'MutationFailed'
 }
 
-/** The engine keeps replaced parts for minutes, in case the machine crashes; these were synced. */
+/**
+ * The engine keeps replaced parts for minutes, in case the machine crashes; these were synced. Its thread that removes them sleeps
+ * for half a minute or more, and is not woken earlier than its delay after its last round.
+ */
+const AT_ONCE = { old_parts_lifetime: 0, cleanup_delay_period: 1, cleanup_delay_period_random_add: 0 }
+const SETTINGS = Object.entries(AT_ONCE).map(([name, value]) => `${name} = ${value}`)
+
 const removeInactiveParts = async (
   writer: ClickHouseWriter,
   tables: readonly string[],
@@ -169,13 +181,13 @@ const removeInactiveParts = async (
   const replaced = new Set((await inactive()).map(keyOf))
   if (replaced.size === 0) return
   for (const table of tables)
-    await writer.command(`ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 0`)
+    await writer.command(`ALTER TABLE ${table} MODIFY SETTING ${SETTINGS.join(', ')}`)
   await until(async () => {
-    // Wakes the thread that removes them, which else sleeps for half a minute or more.
     for (const table of tables) await writer.command(`SYSTEM START CLEANUP ${table}`)
     return (await inactive()).every((part) => !replaced.has(keyOf(part)))
   }, signal)
-  for (const table of tables) await writer.command(`ALTER TABLE ${table} RESET SETTING old_parts_lifetime`)
+  for (const table of tables)
+    await writer.command(`ALTER TABLE ${table} RESET SETTING ${Object.keys(AT_ONCE).join(', ')}`)
 }
 
 /** @throws the reason of the abort */

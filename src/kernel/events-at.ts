@@ -5,7 +5,7 @@ const AT_ONCE = { events: 4096, characters: 4 * 1024 * 1024 }
 /** To read over a gap of this size costs no more than to begin again after it. */
 const GAP = 16n
 
-/** The events at some positions, which are in the order of the log. Unreadable events are left out. */
+/** The events at some positions, given in log order. Unreadable events are left out. */
 export async function* eventsAt(
   eventStore: Pick<EventStore, 'readAll'>,
   positions: readonly Position[],

@@ -71,7 +71,7 @@ const runsPageRoute = (services: RunPages, present: ReadableRuns): AnyRoute =>
     path: '/api/pages/runs',
     summary:
       'The runs of a project, the newest first, with values of their configuration and summary. `columns` are such as config.lr and ' +
-      'summary.loss, at most 50; `names` are those that the runs of the page have. `next` is the offset of the next page.',
+      'summary.loss, at most 50; `names` lists the columns of the runs on this page. `next` is the offset of the next page.',
     body: runsRequest,
     response: open('PageRuns', {
       required: { data: arrayOf(pageRun), names: arrayOf(string), next: nullable(int64) },

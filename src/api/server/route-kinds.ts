@@ -219,13 +219,8 @@ export const writeAuthorized = <
 export const changeProject = <Body = undefined, Query = undefined, Answer = never>(
   services: Pick<Services, 'access' | 'reading'>,
   { project, handle, ...spec }: RouteOfProject<Body, Query, Answer, string, PlannedWrite<NoInfer<Answer>>>,
-): AnyRoute => {
-  return changeAuthorized(services, {
-    ...spec,
-    handle,
-    authorization: accessToProject(services.access, project),
-  })
-}
+): AnyRoute =>
+  changeAuthorized(services, { ...spec, handle, authorization: accessToProject(services.access, project) })
 
 /** As `changeProject`, where the authorisation itself finds the project. */
 export const changeAuthorized = <

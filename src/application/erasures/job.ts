@@ -32,7 +32,7 @@ export interface ErasingPorts extends Pick<Ports, 'blobs' | 'ids' | 'clock'> {
   readonly signal: AbortSignal
   /** Waits until the rows of all events up to the position are inserted. */
   readonly waitUntilProjected: (position: Position) => Promise<void>
-  /** Removes the content of calls from the read models, and inserts the rows of their events again, which are in the order of the log. */
+  /** Removes the content of calls from the read models, and inserts the rows of their events again. `positions` are in log order. */
   readonly clearReadModels: (
     projectId: string,
     ids: readonly string[],

@@ -12,7 +12,7 @@ import { callsFilter } from '../calls/filter.js'
 export const erasureSelection = closed('ErasureSelection', {
   says:
     'Calls, by what `/calls/query` selects them by. At least one of `filter` and `query` is required; an empty filter selects all. ' +
-    '`except` leaves out calls as the retention of a project does, and with `erased` those that are erased already.',
+    '`except` has the exceptions of a retention, and `erased`, which leaves out calls without content.',
   optional: {
     filter: nullable(callsFilter),
     query: nullable(query),

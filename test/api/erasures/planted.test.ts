@@ -46,17 +46,23 @@ const textsOf = (service: TestService) => async (): Promise<string> => {
   return answers.map(({ text }) => text).join('\n')
 }
 
-describe('feedback on calls whose content is erased', () => {
-  let service: TestService
-  let directories: readonly string[]
+/** For a suite: a service, and the directories that have its data. */
+const ownService = () => {
+  const own = {} as { service: TestService; directories: readonly string[] }
   before(async () => {
-    const started = await start()
-    service = started.service
-    directories = isOnServer ? [started.directory] : [started.directory, engineDirectory]
+    const { service, directory } = await start()
+    own.service = service
+    own.directories = isOnServer ? [directory] : [directory, engineDirectory]
   })
-  after(() => service.stop())
+  after(() => own.service.stop())
+  return own
+}
+
+describe('feedback on calls whose content is erased', () => {
+  const suite = ownService()
 
   it('loses every planted text, also of replaced and purged feedback, and keeps its numbers', async () => {
+    const { service, directories } = suite
     const answers = textsOf(service)
     const { calls, feedback } = service.in(PROJECT)
     await calls.start({ id: 'erased' }).json()
@@ -91,16 +97,10 @@ describe('feedback on calls whose content is erased', () => {
 })
 
 describe('files of calls, after a policy ran', () => {
-  let service: TestService
-  let directories: readonly string[]
-  before(async () => {
-    const started = await start()
-    service = started.service
-    directories = isOnServer ? [started.directory] : [started.directory, engineDirectory]
-  })
-  after(() => service.stop())
+  const suite = ownService()
 
   it('are gone unless newer calls name them too', async () => {
+    const { service, directories } = suite
     const [own, shared, output] = [planted('own'), planted('shared'), planted('output')]
     const now = new Date().toISOString()
     const { calls } = service.in(PROJECT)
